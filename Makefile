@@ -1,0 +1,92 @@
+# The few commands of this house. `make help` prints one line for each.
+# They set up what they need: a virtual environment in .venv with the versions of constraints.txt.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+PORT ?= 8000
+JOBS ?= 2
+RUN := .venv/bin/python
+PIP := $(RUN) -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
+# Material's banner about its end of life: known, see mkdocs.yml.
+export NO_MKDOCS_2_WARNING := 1
+
+.PHONY: help
+help: ## print this
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1|\2/p' Makefile | column -t -s '|'
+
+.PHONY: serve
+serve: .venv/site ## show the whole site at http://127.0.0.1:8000/, follow each edit (PORT=8001 for another port)
+	@exec $(RUN) -m tools.serve --port $(PORT)
+
+.PHONY: build
+build: .venv/site ## build every language into site/, any warning is an error
+	@$(RUN) -m tools.build
+
+.PHONY: test
+test: .venv/all browser ## check everything that CI checks
+	@$(RUN) -m tools.lint
+	@$(RUN) -m tools.checks
+	@$(RUN) -m pytest -n $(JOBS) --dist loadgroup --durations=15
+
+.PHONY: check
+check: .venv/site ## check the pages against the snippets and the translations against the English
+	@$(RUN) -m tools.checks
+
+.PHONY: lint
+lint: .venv/all ## read the code (ruff) and the spelling of the English prose (codespell)
+	@$(RUN) -m tools.lint
+
+.PHONY: outputs
+outputs: .venv/all ## run the snippets and rewrite their .out files; review the difference before you commit
+	@$(RUN) -m tests.snippets.outputs
+
+.PHONY: mutants
+mutants: .venv/all ## delete each statement of each snippet and list those that no test misses
+	@$(RUN) -m tests.snippets.mutants
+
+.PHONY: bench
+bench: .venv/all browser ## measure the tests' speed, the site's speed and its weight beside stock Material
+	@$(RUN) -m tests.snippets.bench
+	@$(RUN) -m tools.bench
+
+.PHONY: pins
+pins: .venv/pip ## take the newest version of each package (not of torch) into constraints.txt
+	@held="$$(grep -E '^(pip|torch)==' constraints.txt)"; \
+	$(RUN) -m pip --disable-pip-version-check --quiet install --dry-run --ignore-installed --report - \
+	  --constraint <(echo "$$held") --group site --group test --group lint \
+	  | $(RUN) -m tools.pins $$held > constraints.new; \
+	mv constraints.new constraints.txt
+
+.PHONY: clean
+clean: ## remove what these commands made
+	@rm -rf .venv site build .pytest_cache .ruff_cache
+	@find . -name __pycache__ -prune -exec rm -rf {} +
+
+# Set-up. Each file says that a step was done since the files after its colon last changed.
+
+.venv/pip: constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Python 3.11 or newer is needed, $(PYTHON) is $$($(PYTHON) --version): make PYTHON=python3.12 ..." >&2; exit 1; }
+	@echo "setting up .venv"
+	@$(PYTHON) -m venv .venv
+	@$(PIP) pip
+	@touch $@
+
+.venv/site: .venv/pip pyproject.toml
+	@echo "installing what builds the site"
+	@$(PIP) --group site
+	@touch $@
+
+.venv/all: .venv/site
+	@echo "installing what the tests need (torch is large)"
+	@$(PIP) --group test --group lint
+	@touch $@
+
+# The tests look at the built pages in Chromium: $CHROMIUM, or the one of this machine, or a new one.
+.PHONY: browser
+browser: .venv/all
+	@$(RUN) -m tools.browser
