@@ -1,0 +1,220 @@
+"""Run one program in a process forked from a warm parent.
+
+The parent (the standard library's fork server, one for each test process) has imported torch and
+has run no tensor operation, so a child starts in milliseconds and in the state of a fresh
+interpreter. The child runs the program as ``__main__``, with one thread, standard input closed,
+warnings as errors and a hard time-out, and leaves by ``os._exit`` after a flush: nothing that a
+program leaves behind can hang or spoil the next one.
+"""
+
+from __future__ import annotations
+
+import builtins
+import faulthandler
+import multiprocessing
+import os
+import sys
+import tempfile
+import time
+import traceback
+import types
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.snippets import Snippet, SnippetError
+
+PRELOAD = [
+    "numpy",
+    "torch",
+    "torch._dynamo",
+    "torch._subclasses.fake_tensor",
+    "torch.utils.checkpoint",
+    "pytest",
+]
+
+#: Seconds a program may take beyond ten times its own limit before it is stopped: a machine
+#: under load is slow, a program that hangs never ends.
+PATIENCE = 30
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run of a program gave.
+
+    ``text`` is what a reader sees: standard output, shown warnings in their place, and the last
+    line of the traceback of an error that the program declares. ``exception`` is the name of
+    the error's type (None without one), ``traceback`` all of it. ``seconds`` is processor time.
+    """
+
+    path: str
+    device: str
+    text: str
+    stderr: str
+    exception: str | None
+    traceback: str
+    warned: bool
+    seconds: float
+    timed_out: bool
+    exit_code: int | None
+
+
+def hide_accelerators() -> None:
+    """Make this process and its children run on the CPU. Call it before anything uses a device."""
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    os.environ["HIP_VISIBLE_DEVICES"] = ""
+    os.environ["ZE_AFFINITY_MASK"] = ""
+
+
+def use_device(device: str) -> None:
+    """Make ``torch.accelerator`` answer for `device`, which is ``cpu`` or the machine's own."""
+    import torch
+
+    if device == "cpu" and torch.accelerator.is_available():
+        # An accelerator that no environment variable hides (Apple's, for one).
+        torch.accelerator.current_accelerator = lambda check_available=False: None
+        torch.accelerator.is_available = lambda: False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run in this process left: its globals, its error if any, a declared warning shown."""
+
+    namespace: dict
+    exception: BaseException | None
+    warned: bool
+
+
+def execute(snippet: Snippet) -> Outcome:
+    """Run `snippet` as ``__main__`` in this process. What it raises is caught and returned.
+
+    Warnings are errors, apart from the category that the program declares with ``warns``: it is
+    printed where it occurs, as ``Category: message``.
+    """
+    main = types.ModuleType("__main__")
+    main.__file__ = str(snippet.file)
+    code = compile(snippet.source, str(snippet.file), "exec", dont_inherit=True)
+    warned = False
+    exception = None
+
+    def show(message, category, filename, lineno, file=None, line=None):
+        nonlocal warned
+        warned = True
+        print(f"{category.__name__}: {message}")
+
+    before = sys.modules["__main__"], sys.argv
+    sys.modules["__main__"], sys.argv = main, [str(snippet.file)]
+    try:
+        with warnings.catch_warnings():
+            warnings.resetwarnings()
+            warnings.simplefilter("error")
+            if snippet.lesson["warns"]:
+                warnings.filterwarnings("always", category=_category(snippet))
+                warnings.showwarning = show
+            exec(code, main.__dict__)
+    except (Exception, SystemExit) as error:
+        exception = error
+    finally:
+        sys.modules["__main__"], sys.argv = before
+    return Outcome(main.__dict__, exception, warned)
+
+
+def _category(snippet: Snippet) -> type[Warning]:
+    category = getattr(builtins, snippet.lesson["warns"], None)
+    if not (isinstance(category, type) and issubclass(category, Warning)):
+        raise SnippetError(
+            snippet.path,
+            1,
+            f"warns = {snippet.lesson['warns']!r} is no built-in warning",
+            "mend it",
+        )
+    return category
+
+
+def last_line(error: BaseException) -> str:
+    """What Python prints at the end of the traceback of `error`."""
+    return "".join(traceback.format_exception_only(error)).rstrip("\n")
+
+
+def _child(snippet: Snippet, device: str, folder: str, limit: float, answer) -> None:
+    """Run `snippet` with its output in files of `folder`; send the rest through `answer`."""
+    os.chdir(folder)
+    for number, (name, flags) in enumerate(
+        [(os.devnull, os.O_RDONLY), ("stdout", os.O_RDWR), ("stderr", os.O_RDWR)]
+    ):
+        opened = os.open(name, flags | os.O_CREAT if number else flags)
+        os.dup2(opened, number)
+        os.close(opened)
+    sys.stdin = os.fdopen(0, closefd=False)
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8", buffering=1, closefd=False)
+    sys.stderr = os.fdopen(2, "w", encoding="utf-8", buffering=1, closefd=False)
+    faulthandler.dump_traceback_later(limit, exit=True, file=2)
+    import torch
+
+    torch.set_num_threads(1)
+    use_device(device)
+    started = time.process_time()
+    outcome = execute(snippet)
+    seconds = time.process_time() - started
+    error = outcome.exception
+    if error is not None and type(error).__name__ == snippet.lesson["raises"]:
+        print(last_line(error))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    name = None if error is None else type(error).__name__
+    trace = "" if error is None else "".join(_frames(error, snippet))
+    answer.send(
+        {"exception": name, "traceback": trace, "warned": outcome.warned, "seconds": seconds}
+    )
+    answer.close()
+    os._exit(0)
+
+
+def _frames(error: BaseException, snippet: Snippet) -> list[str]:
+    """The traceback of `error` from the program's own first line on."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename != str(snippet.file):
+        trace = trace.tb_next
+    return traceback.format_exception(type(error), error, trace)
+
+
+def context():
+    """The multiprocessing context whose fork server is warm."""
+    warm = multiprocessing.get_context("forkserver")
+    warm.set_forkserver_preload(PRELOAD)
+    return warm
+
+
+def run(snippet: Snippet, device: str = "cpu", limit: float | None = None) -> Result:
+    """Run `snippet` on `device` in a process of its own, stopped after `limit` seconds.
+
+    An error of the program is part of the result; nothing is raised for it.
+    """
+    if limit is None:
+        limit = 10 * snippet.lesson["seconds"] + PATIENCE
+    if snippet.lesson["warns"]:
+        _category(snippet)
+    warm = context()
+    with tempfile.TemporaryDirectory(prefix="snippet-") as folder:
+        receiver, sender = warm.Pipe(duplex=False)
+        child = warm.Process(target=_child, args=(snippet, device, folder, limit, sender))
+        child.start()
+        sender.close()
+        child.join(limit + 5)
+        if child.exitcode is None:
+            child.kill()
+            child.join()
+        try:
+            answer = receiver.recv() if receiver.poll() else None
+        except EOFError:
+            answer = None
+        receiver.close()
+        text, stderr = (
+            path.read_text("utf-8", "replace") if path.exists() else ""
+            for path in (Path(folder, "stdout"), Path(folder, "stderr"))
+        )
+        code = child.exitcode
+        child.close()
+    answer = answer or {"exception": None, "traceback": "", "warned": False, "seconds": limit}
+    stopped = code != 0 and (code == -9 or "Timeout (" in stderr)
+    return Result(snippet.path, device, text, stderr, timed_out=stopped, exit_code=code, **answer)

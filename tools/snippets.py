@@ -1,0 +1,283 @@
+"""Snippets: whole programs in ``snippets/``, with metadata, named sections and a checked output.
+
+This module reads them as data. It imports neither torch nor MkDocs, so that the site builds and
+the checks run without either.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+import textwrap
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SNIPPETS = ROOT / "snippets"
+
+#: The section whose lines are highlighted on the page; it may occur several times in a file.
+NEW = "new"
+
+#: Keys of ``[tool.lesson]`` and their defaults; ``seconds`` has none because it is required.
+DEFAULTS = {
+    "seconds": None,
+    "ranks": 1,
+    "devices": ["cpu", "cuda"],
+    "raises": None,
+    "warns": None,
+    "varies": [],
+    "rtol": 0.0,
+    "rtol_accelerator": None,
+}
+_TYPES = {
+    "seconds": int,
+    "ranks": int,
+    "devices": list,
+    "raises": str,
+    "warns": str,
+    "varies": list,
+    "rtol": (int, float),
+    "rtol_accelerator": (int, float),
+}
+
+_METADATA = re.compile(r"(?m)^# /// script$\n(?P<toml>(?:^#(?:| .*)$\n)+)^# ///$")
+_MARKER = re.compile(r"^\s*# --8<-- \[(?P<edge>start|end):(?P<name>[^\]]*)\]\s*$")
+_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
+
+
+class SnippetError(Exception):
+    """A fault of a snippet file. Its text reads ``file:line: what is wrong; what to do``."""
+
+    def __init__(self, file: str, line: int, message: str, cure: str):
+        super().__init__(f"{file}:{line}: {message}; {cure}")
+        self.file, self.line, self.message, self.cure = file, line, message, cure
+
+
+@dataclass(frozen=True)
+class Section:
+    """A named part of a snippet, as a page shows it.
+
+    ``first`` and ``last`` are 1-based lines of the file (markers of the section excluded);
+    ``text`` is dedented and has no marker lines; ``new`` holds the 1-based lines of ``text``
+    that a nested ``new`` section marks; ``lines`` maps each line of ``text`` to its file line.
+    """
+
+    name: str
+    first: int
+    last: int
+    text: str
+    new: tuple[int, ...] = ()
+    lines: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """A whole program: ``path`` is relative to the snippets folder (``amp/train.py``)."""
+
+    path: str
+    source: str
+    lesson: dict
+    sections: dict[str, Section]
+    root: Path = field(default=SNIPPETS, compare=False)
+
+    @property
+    def file(self) -> Path:
+        """The program's file."""
+        return self.root / self.path
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the source: what a record of a run refers to."""
+        return hashlib.sha256(self.source.encode()).hexdigest()
+
+    @property
+    def wrong(self) -> bool:
+        """True for the programs that show a mistake (those in a ``wrong`` folder)."""
+        return "wrong" in Path(self.path).parts[:-1]
+
+    def out_path(self, device: str = "cpu") -> Path:
+        """The file with the expected output on `device`: the override if there is one."""
+        override = self.file.with_suffix(f".{device}.out")
+        return override if override.exists() else self.file.with_suffix(".out")
+
+
+def _lesson(source: str, file: str) -> dict:
+    """Return the ``[tool.lesson]`` table of `source`, defaults filled in, every key checked."""
+    found = list(_METADATA.finditer(source))
+    if len(found) != 1:
+        raise SnippetError(
+            file,
+            1,
+            f"{len(found)} PEP 723 blocks instead of one",
+            "start the file with '# /// script' … '# ///' as the other snippets do",
+        )
+    block = found[0]
+    first = source[: block.start()].count("\n") + 1
+    toml = "\n".join(line[2:] for line in block["toml"].splitlines())
+    try:
+        data = tomllib.loads(toml)
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r"at line (\d+)", str(error))
+        line = first + (int(at[1]) if at else 0)
+        raise SnippetError(
+            file, line, f"the PEP 723 block is no TOML ({error})", "mend it"
+        ) from error
+
+    def at(key: str) -> int:
+        for number, line in enumerate(toml.splitlines(), first + 1):
+            if re.match(rf"{re.escape(key)}\s*=", line):
+                return number
+        return first
+
+    for key in ("requires-python", "dependencies"):
+        if key not in data:
+            raise SnippetError(file, first, f"the PEP 723 block has no {key}", "add it")
+    lesson = data.get("tool", {}).get("lesson")
+    if lesson is None:
+        raise SnippetError(
+            file, first, "no [tool.lesson] table", "add it, with 'seconds = …' at least"
+        )
+    for key, value in lesson.items():
+        if key not in DEFAULTS:
+            raise SnippetError(
+                file, at(key), f"unknown key {key!r}", f"the keys are {', '.join(DEFAULTS)}"
+            )
+        if not isinstance(value, _TYPES[key]) or isinstance(value, bool):
+            raise SnippetError(
+                file,
+                at(key),
+                f"{key} = {value!r} has the wrong type",
+                "see the table of keys in CONTRIBUTING.md",
+            )
+    if "seconds" not in lesson:
+        raise SnippetError(
+            file, first, "[tool.lesson] has no 'seconds'", "state how long it may run on a CPU"
+        )
+    for pattern in lesson.get("varies", []):
+        try:
+            re.compile(pattern)
+        except (re.error, TypeError) as error:
+            raise SnippetError(
+                file, at("varies"), f"{pattern!r} is no regular expression ({error})", "mend it"
+            ) from error
+    for key in ("raises", "warns"):
+        if key in lesson and "wrong" not in Path(file).parts[:-1]:
+            raise SnippetError(
+                file,
+                at(key),
+                f"{key!r} is for programs that show a mistake",
+                "move the program into wrong/, or mend it and remove the key",
+            )
+    return DEFAULTS | lesson
+
+
+def _sections(source: str, file: str) -> dict[str, Section]:
+    """Return the named sections of `source`. A section inside another one is a section too."""
+    lines = source.split("\n")
+    spans: list[tuple[str, int, int]] = []  # name, line of the start marker, line of the end
+    unfinished: list[tuple[str, int]] = []
+    markers: set[int] = set()
+    for number, line in enumerate(lines, 1):
+        found = _MARKER.match(line)
+        if not found:
+            if "--8<--" in line:
+                raise SnippetError(
+                    file,
+                    number,
+                    f"a section marker that can't be read: {line.strip()!r}",
+                    "write '# --8<-- [start:name]' or '# --8<-- [end:name]' on a line of its own",
+                )
+            continue
+        name = found["name"]
+        markers.add(number)
+        if not _NAME.match(name):
+            raise SnippetError(
+                file,
+                number,
+                f"the section name {name!r} is not allowed",
+                "use lower-case ASCII letters, digits and _",
+            )
+        if found["edge"] == "start":
+            if name != NEW and name in [s[0] for s in spans] + [u[0] for u in unfinished]:
+                raise SnippetError(
+                    file, number, f"a second section {name!r}", "give it another name"
+                )
+            if name == NEW and (not unfinished or unfinished[-1][0] == NEW):
+                raise SnippetError(
+                    file, number, "'new' stands in no section", "put it inside a named section"
+                )
+            unfinished.append((name, number))
+        else:
+            if not unfinished:
+                raise SnippetError(
+                    file, number, f"section {name!r} ends but never starts", "add its start marker"
+                )
+            if unfinished[-1][0] != name:
+                raise SnippetError(
+                    file,
+                    number,
+                    f"section {name!r} ends inside {unfinished[-1][0]!r}",
+                    f"end {unfinished[-1][0]!r} (line {unfinished[-1][1]}) first",
+                )
+            spans.append((name, unfinished.pop()[1], number))
+    if unfinished:
+        name, number = unfinished[-1]
+        raise SnippetError(
+            file, number, f"section {name!r} has no end marker", f"add '# --8<-- [end:{name}]'"
+        )
+
+    new = {n for name, start, end in spans if name == NEW for n in range(start + 1, end)}
+    sections = {}
+    for name, start, end in sorted(spans, key=lambda span: span[1]):
+        if name == NEW:
+            continue
+        shown = [n for n in range(start + 1, end) if n not in markers]
+        text = textwrap.dedent("\n".join(lines[n - 1] for n in shown))
+        if not text.strip():
+            raise SnippetError(file, start, f"section {name!r} is empty", "fill it or remove it")
+        sections[name] = Section(
+            name,
+            start + 1,
+            end - 1,
+            text,
+            tuple(i for i, n in enumerate(shown, 1) if n in new),
+            tuple(shown),
+        )
+    return sections
+
+
+def load(path: str, root: Path = SNIPPETS) -> Snippet:
+    """Read the snippet `path` (``amp/train.py``, relative to `root`).
+
+    Raises SnippetError, with file and line, for a file that is missing or malformed.
+    """
+    file = Path(root) / path
+    shown = f"{Path(root).name}/{path}"
+    try:
+        source = file.read_text("utf-8")
+    except (FileNotFoundError, IsADirectoryError) as error:
+        raise SnippetError(
+            shown, 1, "no such snippet", f"the programs are those in {Path(root).name}/*/"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise SnippetError(shown, 1, f"not UTF-8 ({error.reason})", "save it as UTF-8") from error
+    if "\r" in source:
+        raise SnippetError(shown, 1, "Windows line ends", "save it with Unix line ends")
+    try:
+        tree = ast.parse(source)
+    except SyntaxError as error:
+        raise SnippetError(
+            shown, error.lineno or 1, f"not Python ({error.msg})", "mend the syntax"
+        ) from error
+    lesson = _lesson(source, shown)
+    if not ast.get_docstring(tree):
+        raise SnippetError(shown, 1, "no docstring", "say in one sentence what the program shows")
+    return Snippet(path, source, lesson, _sections(source, shown), Path(root))
+
+
+def load_all(root: Path = SNIPPETS) -> list[Snippet]:
+    """Read every program of `root`, in the order of their paths. Raises as `load` does."""
+    root = Path(root)
+    return [load(p.relative_to(root).as_posix(), root) for p in sorted(root.rglob("*.py"))]
