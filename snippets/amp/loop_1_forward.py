@@ -1,0 +1,40 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["torch>=2.11"]
+#
+# [tool.lesson]
+# seconds = 1
+# ///
+"""One training step with AMP, first part: the forward pass runs under autocast."""
+
+# --8<-- [start:data]
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+labels = torch.randint(0, 2, (512,))
+radius = torch.rand(512).sqrt()
+angle = 3 * torch.pi * radius + torch.pi * labels
+points = torch.stack([radius * angle.cos(), radius * angle.sin()], dim=1)
+device = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
+points, labels = points.to(device), labels.to(device)
+# --8<-- [end:data]
+
+# --8<-- [start:model]
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2))
+model = model.to(device)
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+# --8<-- [end:model]
+
+# --8<-- [start:forward]
+# --8<-- [start:new]
+with torch.autocast(device.type, dtype=torch.float16):
+    # --8<-- [end:new]
+    logits = model(points)
+    loss = nn.functional.cross_entropy(logits, labels)
+
+print(f"weights: {model[0].weight.dtype}")
+print(f"logits : {logits.dtype}")
+print(f"loss   : {loss.dtype}, {loss.item():.3f}")
+# --8<-- [end:forward]

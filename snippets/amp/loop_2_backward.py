@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["torch>=2.11"]
+#
+# [tool.lesson]
+# seconds = 1
+# rtol = 0.002
+# ///
+"""One training step with AMP, second part: the loss is scaled before the backward pass."""
+
+# --8<-- [start:data]
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+labels = torch.randint(0, 2, (512,))
+radius = torch.rand(512).sqrt()
+angle = 3 * torch.pi * radius + torch.pi * labels
+points = torch.stack([radius * angle.cos(), radius * angle.sin()], dim=1)
+device = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
+points, labels = points.to(device), labels.to(device)
+# --8<-- [end:data]
+
+# --8<-- [start:model]
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2))
+model = model.to(device)
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+# --8<-- [end:model]
+
+with torch.autocast(device.type, dtype=torch.float16):
+    logits = model(points)
+    loss = nn.functional.cross_entropy(logits, labels)
+
+# --8<-- [start:backward]
+# --8<-- [start:new]
+scaler = torch.amp.GradScaler(device.type)
+# --8<-- [end:new]
+optimizer.zero_grad()
+# --8<-- [start:new]
+scaler.scale(loss).backward()
+# --8<-- [end:new]
+
+norm = model[0].weight.grad.norm().item()
+exact = torch.autograd.grad(nn.functional.cross_entropy(model(points), labels), model[0].weight)
+print(f"scale                   : {scaler.get_scale():.0f}")
+print(f"loss, scaled loss       : {loss.item():.4f}, {scaler.scale(loss).item():.0f}")
+print(f"gradients               : {model[0].weight.grad.dtype}")
+print(f"gradient norm           : {norm:.0f}")
+print(f"divided by the scale    : {norm / scaler.get_scale():.4f}")
+print(f"without autocast, scaler: {exact[0].norm().item():.4f}")
+# --8<-- [end:backward]

@@ -1,0 +1,47 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["torch>=2.11"]
+#
+# [tool.lesson]
+# seconds = 1
+# rtol = 0.002
+# ///
+"""One training step with AMP, third part: `scaler.step` divides by the scale, checks, and steps."""
+
+# --8<-- [start:data]
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+labels = torch.randint(0, 2, (512,))
+radius = torch.rand(512).sqrt()
+angle = 3 * torch.pi * radius + torch.pi * labels
+points = torch.stack([radius * angle.cos(), radius * angle.sin()], dim=1)
+device = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
+points, labels = points.to(device), labels.to(device)
+# --8<-- [end:data]
+
+# --8<-- [start:model]
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2))
+model = model.to(device)
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+# --8<-- [end:model]
+
+with torch.autocast(device.type, dtype=torch.float16):
+    logits = model(points)
+    loss = nn.functional.cross_entropy(logits, labels)
+scaler = torch.amp.GradScaler(device.type)
+optimizer.zero_grad()
+scaler.scale(loss).backward()
+
+# --8<-- [start:step]
+before = model[0].weight.detach().clone()
+print(f"gradient norm before step: {model[0].weight.grad.norm().item():.0f}")
+# --8<-- [start:new]
+scaler.step(optimizer)
+# --8<-- [end:new]
+moved = (model[0].weight - before).abs().max().item()
+print(f"gradient norm after step : {model[0].weight.grad.norm().item():.4f}")
+print(f"largest move of a weight : {moved:.4f}")
+# --8<-- [end:step]
