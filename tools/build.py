@@ -1,0 +1,187 @@
+"""Build the site: every language side by side, each fault with its file and line.
+
+    python -m tools.build [--lang fr] [--site-dir site]
+
+A language is built aside and then put in the place of the old one, so that a build that fails
+leaves the site as it was. Any fault, MkDocs's warnings included, makes the command fail.
+"""
+
+import argparse
+import html
+import logging
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from string import Template
+
+from tools.languages import ROOT, languages, words
+
+_LINKED = re.compile(r"^Doc file '(?P<page>[^']+)' contains an? .*?link '(?P<near>[^']+)'")
+_EXCLUDE = re.compile(r"The following pages exist in the docs directory, but are not included")
+
+
+@dataclass
+class Built:
+    """What came of building a language: its faults, and whether there are pages to show."""
+
+    lang: str
+    faults: list[str] = field(default_factory=list)
+    complete: bool = False
+
+
+class _Faults(logging.Handler):
+    """Collects what MkDocs and its plugins warn of."""
+
+    def __init__(self, docs: Path):
+        super().__init__(logging.WARNING)
+        self.docs, self.found = docs, []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        # The traceback of a fault in a page helps no author; its message has been logged.
+        message = record.getMessage()
+        if message.startswith(("Error reading page", "Error building page")):
+            return
+        self.found.append(located(message, self.docs))
+
+
+def located(message: str, docs: Path, root: Path = ROOT) -> str:
+    """Return MkDocs's warning about a link with the file and line of the link before it."""
+    if link := _LINKED.match(message):
+        file = docs / link["page"]
+        shown = file.relative_to(root) if file.is_relative_to(root) else file
+        for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+            if link["near"] in line:
+                return f"{shown}:{number}: {message}"
+    return message
+
+
+def build_language(lang: str, site: Path, site_root: str | None = None) -> Built:
+    """Build one language into `site`/<lang>, in this process; never raises for a fault of content.
+
+    `site_root` is the address that the whole site will have, if not the one in mkdocs.yml.
+    """
+    os.environ["NO_MKDOCS_2_WARNING"] = "1"
+    if site_root:
+        os.environ["SITE_ROOT"] = site_root
+    from mkdocs.commands.build import build
+    from mkdocs.config import load_config
+    from mkdocs.exceptions import Abort, BuildError, ConfigurationError
+
+    os.chdir(ROOT)  # base_path of the snippets is relative to it
+    result = Built(lang)
+    docs = ROOT / "docs" / lang
+    if not docs.is_dir():
+        result.faults.append(f"docs/{lang}: no such folder; the language has no pages yet")
+        return result
+    log = logging.getLogger("mkdocs")
+    log.propagate = False
+    log.setLevel(logging.WARNING)
+    log.handlers[:] = [handler := _Faults(docs)]
+    new, old, live = site / f".{lang}.new", site / f".{lang}.old", site / lang
+    try:
+        # strict=False: MkDocs would throw the pages away; the faults are counted here instead.
+        config = load_config(str(languages()[lang]), site_dir=str(new), strict=False)
+        config.plugins.on_startup(command="build", dirty=False)
+        build(config)
+        config.plugins.on_shutdown()
+        result.complete = True
+    except (Abort, BuildError) as error:
+        if not handler.found:  # else it is logged already
+            handler.found.append(str(error))
+    except ConfigurationError as error:
+        handler.found.append(f"{languages()[lang].relative_to(ROOT)}: {error}")
+    except Exception as error:
+        file, line = getattr(error, "filename", None), getattr(error, "lineno", None)
+        at = f"{Path(file).relative_to(ROOT)}:{line}: " if file and line else ""
+        handler.found.append(f"{at}{type(error).__name__}: {error}")
+    result.faults = list(dict.fromkeys(handler.found))
+    if result.complete:
+        shutil.rmtree(old, ignore_errors=True)
+        if live.exists():
+            live.rename(old)
+        new.rename(live)
+        shutil.rmtree(old, ignore_errors=True)
+    shutil.rmtree(new, ignore_errors=True)
+    return result
+
+
+def write_root(site: Path, langs: Iterable[str], site_root: str) -> None:
+    """Write what stands above the languages: the page that leads to them and the lists of them."""
+    site_root = site_root.rstrip("/") + "/"
+    names = {lang: words(lang)["language"] for lang in langs}
+    links = "\n".join(
+        f'<li><a lang="{lang}" hreflang="{lang}" href="{lang}/">{html.escape(name)}</a></li>'
+        for lang, name in names.items()
+    )
+    page = Template((ROOT / "tools" / "root.html").read_text("utf-8"))
+    (site / "index.html").write_text(
+        page.substitute(links=links, site_root=site_root), encoding="utf-8"
+    )
+    lists = "".join(
+        f"<sitemap><loc>{site_root}{lang}/sitemap.xml</loc></sitemap>" for lang in names
+    )
+    (site / "sitemap.xml").write_text(
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{lists}</sitemapindex>\n',
+        encoding="utf-8",
+    )
+    (site / "robots.txt").write_text(
+        f"User-agent: *\nAllow: /\nSitemap: {site_root}sitemap.xml\n", encoding="utf-8"
+    )
+    (site / "llms.txt").write_text(
+        "# Scale by Example\n\n> Faster PyTorch training, one tested line at a time.\n\n"
+        + "".join(f"- [{name}]({site_root}{lang}/llms.txt)\n" for lang, name in names.items()),
+        encoding="utf-8",
+    )
+
+
+def site_root() -> str:
+    """Return the address of the site: $SITE_ROOT or what mkdocs.yml says."""
+    from mkdocs.utils.yaml import yaml_load
+
+    with (ROOT / "mkdocs.yml").open("rb") as file:
+        return yaml_load(file)["extra"]["site_root"]
+
+
+def build_all(site: Path, langs: Iterable[str]) -> list[str]:
+    """Build `langs` side by side into the folder `site`; return the faults.
+
+    With any fault `site` stays as it was.
+    """
+    langs = list(langs)
+    site.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".new-", dir=site) as aside:
+        with ProcessPoolExecutor(min(len(langs), os.cpu_count() or 1)) as pool:
+            built = list(pool.map(build_language, langs, [Path(aside)] * len(langs)))
+        faults = [f"{b.lang}: {fault}" for b in built for fault in b.faults]
+        if not faults:
+            for lang in langs:
+                shutil.rmtree(site / lang, ignore_errors=True)
+                Path(aside, lang).rename(site / lang)
+            write_root(site, languages(), site_root())
+    return faults
+
+
+def main() -> None:
+    """Run the command."""
+    cli = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    cli.add_argument("--lang", choices=languages(), action="append", help="only this language")
+    cli.add_argument(
+        "--site-dir", type=Path, default=ROOT / "site", help="where to (default: site)"
+    )
+    a = cli.parse_args()
+    langs = a.lang or list(languages())
+    if faults := build_all(a.site_dir.absolute(), langs):
+        count = f"{len(faults)} fault{'s' * (len(faults) != 1)}"
+        sys.exit("\n".join([*faults, f"{count}: nothing was built"]))
+    print(f"built {', '.join(langs)} into {os.path.relpath(a.site_dir)}/")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""What MkDocs alone knows: the site's files, its address, and which page is being built."""
+
+from mkdocs.exceptions import BuildError
+from mkdocs.plugins import get_plugin_logger
+from mkdocs.structure.files import File
+
+from tools import llms
+from tools.languages import ROOT, languages, words
+from tools.markdown import PageFault
+from tools.snippets import SNIPPETS
+
+log = get_plugin_logger("lessons")
+_page = None  # the page that is being read, for the messages of its mistakes
+_pages = []  # all pages, in the order of the navigation
+
+
+def on_config(config):
+    """Give the language its address and its words."""
+    lang = config.theme["language"]
+    config.site_url = config.extra["site_root"].rstrip("/") + f"/{lang}/"
+    config.extra["words"] = words(lang)
+    config.extra["languages"] = {code: words(code)["language"] for code in languages()}
+    return config
+
+
+def on_files(files, config):
+    """Add the programs, which the blocks of code link to."""
+    for program in sorted(SNIPPETS.rglob("*.py")):
+        uri = program.relative_to(SNIPPETS.parent).as_posix()
+        files.append(File.generated(config, uri, abs_src_path=str(program)))
+    return files
+
+
+def on_page_markdown(markdown, page, **_):
+    """Remember the page; refuse front matter that MkDocs could not read and would print."""
+    global _page
+    _page = page
+    if markdown.startswith("---\n"):
+        raise BuildError(f"{where(page)}:1: the lines between `---` are not YAML `key: value`")
+
+
+def on_page_content(html, **_):
+    """Forget the page."""
+    global _page
+    _page = None
+
+
+def on_build_error(error):
+    """Say in which file and line the mistake is, as far as can be told."""
+    if _page is None or isinstance(error, BuildError):
+        return
+    near = error.near if isinstance(error, PageFault) else None
+    what = str(error) if near else f"{type(error).__name__}: {error}"
+    raise BuildError(f"{where(_page)}{line(_page, near)}: {what}") from error
+
+
+def on_nav(nav, **_):
+    """Remember the pages."""
+    _pages[:] = nav.pages
+
+
+def on_post_build(config):
+    """Write what people read with an assistant."""
+    llms.write(config, _pages)
+
+
+def where(page) -> str:
+    """Return the page's file as a person would name it."""
+    path = page.file.abs_src_path
+    return path.removeprefix(f"{ROOT}/")
+
+
+def line(page, near: str | None) -> str:
+    """Return `:12` if `near` first stands in line 12 of the page's source, else nothing."""
+    for number, text in enumerate(page.file.content_string.splitlines(), 1):
+        if near and near in text:
+            return f":{number}"
+    return ""

@@ -1,0 +1,177 @@
+"""Blocks of code that show a snippet: a link to the program, its new lines, what kind it is.
+
+    ```python
+    --8<-- "amp/train.py:loop"
+    ```
+
+becomes
+
+    <div class="listing">
+      <p class="listing-title"><a href="snippets/amp/train.py">amp/train.py</a> …</p>
+      <div class="highlight" data-snippet="amp/train.py" data-section="loop">…</div>
+    </div>
+
+and a `text` fence that includes a `.out` file gets `data-output="amp/train.out"` and a label. A
+program from a `wrong` folder has the class `wrong` on both and a label that says so. The empty
+`<span class="listing-record">` is room for the record of the program's last run.
+
+A preprocessor that comes before pymdownx.snippets (priority 32), so that the include is still to
+be seen, writes these attributes into the fence's header; a tree processor adds the title where the
+block will stand, as a link that the site builder resolves and checks like every other link.
+"""
+
+import re
+import xml.etree.ElementTree as etree
+from pathlib import Path
+
+from markdown import Extension
+from markdown.preprocessors import Preprocessor
+from markdown.treeprocessors import Treeprocessor
+
+from tools.languages import words
+from tools.markdown import PageFault
+from tools.snippets import SNIPPETS, Snippet, SnippetError, load
+
+_FENCE = re.compile(r"^(?P<indent>[ \t>]*)(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>.*?)[ \t]*$")
+_INCLUDE = re.compile(r'^[ \t>]*-+8<-+[ \t]+"(?P<path>[^":]+)(?::(?P<section>[^"]*))?"[ \t]*$')
+_BLOCK = re.compile(r"\s*<div\b(?P<attributes>[^>]*\bdata-(?:snippet|output)=[^>]*)>")
+_ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
+_PLACEHOLDER = re.compile("\x02wzxhzdk:(\\d+)\x03")
+
+
+def _program(path: str, root: Path, near: str) -> Snippet:
+    try:
+        return load(path, root)
+    except SnippetError as error:
+        raise PageFault(str(error), near) from error
+
+
+def _attributes(include: re.Match, root: Path) -> str:
+    """Return what the header of a fence with this include says, as an attribute list."""
+    near, path, name = include[0].strip(), include["path"], include["section"]
+    if path.endswith(".out"):
+        if name or not (root / path).is_file():
+            raise PageFault(f"{near} finds no output; `make outputs` writes those there are", near)
+        return f'data-output="{path}"'
+    if not path.endswith(".py"):
+        raise PageFault(f"{near} is neither a program (.py) nor its output (.out)", near)
+    snippet = _program(path, root, near)
+    said = f'data-snippet="{path}"'
+    if snippet.wrong:
+        said = f".wrong {said}"
+    if name:
+        section = snippet.sections.get(name)
+        if section is None:
+            have = ", ".join(snippet.sections) or "none"
+            raise PageFault(f"{near}: snippets/{path} has no such section; it has: {have}", near)
+        said += f' data-section="{name}"'
+        if section.new:
+            said += f' hl_lines="{" ".join(map(str, section.new))}"'
+    return said
+
+
+def _header(fence: re.Match, said: str) -> str:
+    """Return the fence's opening line with the attribute list `said` added."""
+    info = fence["info"].strip("{} \t")
+    language, _, rest = info.partition(" ")
+    inside = " ".join(filter(None, ["." + language.lstrip("."), rest, said]))
+    return f"{fence['indent']}{fence['fence']}{{ {inside} }}"
+
+
+class _Headers(Preprocessor):
+    def __init__(self, md, root: Path):
+        super().__init__(md)
+        self.root = root
+
+    def run(self, lines: list[str]) -> list[str]:
+        lines = list(lines)
+        start = fence = None
+        for number, line in enumerate(lines):
+            found = _FENCE.match(line)
+            if fence is None:
+                start, fence = number, found
+            elif (
+                found
+                and not found["info"]
+                and found["fence"][0] == fence["fence"][0]
+                and len(found["fence"]) >= len(fence["fence"])
+            ):
+                fence = None
+            elif include := _INCLUDE.match(line):
+                if "data-snippet=" in lines[start] or "data-output=" in lines[start]:
+                    near = line.strip()
+                    raise PageFault(f"{near} is the second include of one block; split it", near)
+                lines[start] = _header(fence, _attributes(include, self.root))
+        return lines
+
+
+class _Titles(Treeprocessor):
+    def __init__(self, md, root: Path, lang: str, base: str):
+        super().__init__(md)
+        self.root, self.lang, self.base = root, lang, base
+
+    def run(self, tree: etree.Element) -> None:
+        blocks = {}  # the number of a stashed block of ours -> its attributes
+        for number, html in enumerate(self.md.htmlStash.rawHtmlBlocks):
+            if isinstance(html, str) and (found := _BLOCK.match(html)):
+                blocks[number] = dict(_ATTRIBUTE.findall(found["attributes"]))
+        for parent in list(tree.iter()):
+            for at, child in enumerate(parent):
+                place = _PLACEHOLDER.fullmatch((child.text or "").strip())
+                if child.tag == "p" and place and int(place[1]) in blocks:
+                    parent[at] = self._listing(child, blocks.pop(int(place[1])))
+        for said in blocks.values():
+            path = said.get("data-snippet") or said.get("data-output")
+            raise PageFault(f"the block of {path} stands inside raw HTML; add `markdown`", path)
+
+    def _listing(self, block: etree.Element, said: dict[str, str]) -> etree.Element:
+        word = words(self.lang)
+        listing = etree.Element("div", {"class": "listing"})
+        listing.tail = block.tail
+        title = etree.SubElement(listing, "p", {"class": "listing-title"})
+        # The site's search would find each of these words in every section.
+        title.set("data-search-exclude", "")
+        if path := said.get("data-snippet"):
+            link = etree.SubElement(title, "a", {"href": self.base + path})
+            link.set("title", word["whole_program"])
+            link.text = path
+            snippet = load(path, self.root)
+            if snippet.wrong:
+                listing.set("class", "listing wrong")
+                fails = snippet.lesson["raises"] or snippet.lesson["warns"]
+                label = etree.SubElement(title, "span", {"class": "listing-label"})
+                label.text = word["fails" if fails else "wrong"]
+            etree.SubElement(title, "span", {"class": "listing-record"}).text = ""
+        else:
+            listing.set("class", "listing output")
+            *_, device = Path(said["data-output"]).stem.rpartition(".")
+            other = "." in Path(said["data-output"]).stem
+            label = etree.SubElement(title, "span", {"class": "listing-label"})
+            label.text = f"{word['output']} ({device.upper()})" if other else word["output"]
+        block.tail = None
+        listing.append(block)
+        return listing
+
+
+class CodeExtension(Extension):
+    """Options: `lang` of the labels, `base` of the links to programs, `root` of the snippets."""
+
+    def __init__(self, **options):
+        self.config = {
+            "lang": ["en", "language of the labels"],
+            "base": ["snippets/", "where the site has the programs, as a page links to them"],
+            "root": [str(SNIPPETS), "the folder that includes are relative to"],
+        }
+        super().__init__(**options)
+
+    def extendMarkdown(self, md) -> None:  # noqa: N802 (Markdown's name)
+        """Register both processors. The second comes after inline markup, before links resolve."""
+        root = Path(self.getConfig("root"))
+        md.preprocessors.register(_Headers(md, root), "snippet_headers", 33)
+        titles = _Titles(md, root, self.getConfig("lang"), self.getConfig("base"))
+        md.treeprocessors.register(titles, "snippet_titles", 5)
+
+
+def makeExtension(**options) -> CodeExtension:  # noqa: N802 (Markdown's name)
+    """Return the extension: Markdown calls this."""
+    return CodeExtension(**options)
