@@ -27,9 +27,7 @@ build: .venv/site ## build every language into site/, any warning is an error
 	@$(RUN) -m tools.build
 
 .PHONY: test
-test: .venv/all browser ## check everything that CI checks
-	@$(RUN) -m tools.lint
-	@$(RUN) -m tools.checks
+test: lint check browser ## check everything that CI checks
 	@$(RUN) -m pytest -n $(JOBS) --dist loadgroup --durations=15
 
 .PHONY: check
@@ -38,7 +36,9 @@ check: .venv/site ## check the pages against the snippets and the translations a
 
 .PHONY: lint
 lint: .venv/all ## read the code (ruff) and the spelling of the English prose (codespell)
-	@$(RUN) -m tools.lint
+	@.venv/bin/ruff format --check --quiet || { echo "make it the usual form: .venv/bin/ruff format" >&2; exit 1; }
+	@.venv/bin/ruff check --quiet
+	@.venv/bin/codespell
 
 .PHONY: outputs
 outputs: .venv/all ## run the snippets and rewrite their .out files; review the difference before you commit

@@ -23,7 +23,6 @@ from string import Template
 from tools.languages import ROOT, languages, words
 
 _LINKED = re.compile(r"^Doc file '(?P<page>[^']+)' contains an? .*?link '(?P<near>[^']+)'")
-_EXCLUDE = re.compile(r"The following pages exist in the docs directory, but are not included")
 
 
 @dataclass
@@ -91,7 +90,9 @@ def build_language(lang: str, site: Path, site_root: str | None = None) -> Built
         build(config)
         config.plugins.on_shutdown()
         result.complete = True
-    except (Abort, BuildError) as error:
+    except BuildError as error:
+        handler.found.append(str(error))
+    except Abort as error:
         if not handler.found:  # else it is logged already
             handler.found.append(str(error))
     except ConfigurationError as error:

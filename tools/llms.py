@@ -42,7 +42,7 @@ def index(name: str, description: str, pages: list[tuple[str, str, str]]) -> str
 
 
 def write(config, pages) -> None:
-    """Write the files of one language into the built site of `config` (MkDocs's), for its `pages`."""
+    """Write the files for `pages` into the built site of `config` (both as MkDocs has them)."""
     options = config.mdx_configs[_EXTENSION]
     addresses = {p.file.src_uri: p.canonical_url for p in pages}
     listed = []

@@ -1,0 +1,192 @@
+"""Show the whole site at one address and follow each edit.
+
+    python -m tools.serve [--port 8000]
+
+Every language is built side by side into a private temporary folder, so that two servers never
+share one. An edit builds again what it touches and the browser reloads. A mistake is printed with
+its file and line, the pages stay as they were, and the server lives on.
+"""
+
+import argparse
+import logging
+import multiprocessing
+import os
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+from mkdocs.livereload import LiveReloadServer
+
+from tools.build import Built, build_language, write_root
+from tools.languages import ROOT, languages
+
+HOST = "127.0.0.1"
+SOURCES = ("docs", "locales", "snippets", "theme", "tools", "mkdocs.yml")
+
+
+def is_free(port: int) -> bool:
+    """Say whether a server may have the port."""
+    try:
+        socket.create_server((HOST, port)).close()
+    except OSError:
+        return False
+    return True
+
+
+def taken(port: int) -> str:
+    """Return what to tell who asked for a port that another program has: which one is free."""
+    other = next((p for p in range(port + 1, min(port + 100, 65536)) if is_free(p)), None)
+    return f"port {port} is taken" + (f": try `make serve PORT={other}`" if other else "")
+
+
+Snapshot = dict[Path, int]
+
+
+def snapshot(root: Path = ROOT) -> Snapshot:
+    """Return the time of change of each source, by its path relative to `root`."""
+    found = {}
+    for top in SOURCES:
+        for path in [root / top, *(root / top).rglob("*")]:
+            try:
+                if path.is_file() and "__pycache__" not in path.parts:
+                    found[path.relative_to(root)] = path.stat().st_mtime_ns
+            except FileNotFoundError:  # an editor's passing file
+                continue
+    return found
+
+
+def touched(before: Snapshot, after: Snapshot, langs: list[str]) -> tuple[list[str], bool]:
+    """Return which of `langs` to build after a change, and whether our own code changed."""
+    changed = {path for path, _ in before.items() ^ after.items()}
+    # The words hold each language's name, which the pages of the others show.
+    own = {
+        path
+        for path in changed
+        if path.parts[0] in ("docs", "locales") and path.name != "messages.yml"
+    }
+    if changed - own:
+        return langs, any(p.parts[0] == "tools" and p.suffix == ".py" for p in changed)
+    return [lang for lang in langs if any(path.parts[1] == lang for path in own)], False
+
+
+def follow(parent: int) -> None:
+    """In a build process: end when the server has gone, however it went; leave Ctrl-C to it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+class Builder:
+    """Builds languages in warm processes; called by the server after each change."""
+
+    def __init__(self, site: Path, url: str):
+        self.site, self.url = site, url
+        self.files = snapshot()
+        self.pool = None
+
+    def __call__(self) -> None:
+        """Build what has changed since the last call. Never raises: the server would hang."""
+        before, self.files = self.files, snapshot()
+        langs, code = touched(before, self.files, list(languages()))
+        if code:
+            self.close()  # warm processes hold the modules as they were
+        if langs:
+            self.build(langs)
+
+    def build(self, langs: list[str]) -> None:
+        """Build `langs`; print how it went."""
+        start = time.monotonic()
+        if self.pool is None:
+            # spawn: the server has threads, and a forked child would also hold its port
+            self.pool = ProcessPoolExecutor(
+                min(len(languages()), os.cpu_count() or 1),
+                mp_context=multiprocessing.get_context("spawn"),
+                initializer=follow,
+                initargs=(os.getpid(),),
+            )
+        try:
+            jobs = len(langs)
+            built = list(
+                self.pool.map(build_language, langs, [self.site] * jobs, [self.url] * jobs)
+            )
+            write_root(self.site, languages(), self.url)
+        except BrokenProcessPool:
+            self.close()
+            built = [
+                Built(lang, ["its build process died; the next edit starts another"])
+                for lang in langs
+            ]
+        except Exception as error:  # such as words that can't be read
+            built = [Built(", ".join(langs), [str(error)])]
+        faults = [f"{b.lang}: {fault}" for b in built for fault in b.faults]
+        done = [b.lang for b in built if b.complete]
+        for fault in faults:
+            print(fault, file=sys.stderr, flush=True)
+        took = f" in {time.monotonic() - start:.1f} s"
+        print(f"built {', '.join(done)}{took}" if done else "nothing built", end="", flush=True)
+        print(f"; faults: {len(faults)}, see above" if faults else "", flush=True)
+
+    def close(self) -> None:
+        """End the processes."""
+        if self.pool is not None:
+            self.pool.shutdown(cancel_futures=True)
+            self.pool = None
+
+
+def serve(port: int) -> None:
+    """Serve until Ctrl-C or a signal to end. Raises OSError if the port can't be had."""
+    url = f"http://{HOST}:{port}/"
+    with tempfile.TemporaryDirectory(prefix="scale-by-example-") as folder:
+        site = Path(folder)
+        builder = Builder(site, url)
+        server = LiveReloadServer(builder, HOST, port, folder, polling_interval=0.2)
+        server.build_delay = 0.05
+
+        def not_found(_code: int) -> bytes | None:
+            page = site / "en" / "404.html"
+            return page.read_bytes() if page.is_file() else None
+
+        server.error_handler = not_found
+        try:
+            builder.build(list(languages()))
+            for source in SOURCES:
+                server.watch(str(ROOT / source))
+            print(f"serving {url} in {', '.join(languages())}; Ctrl-C ends it", flush=True)
+            server.serve()
+        except KeyboardInterrupt:
+            print()
+        finally:
+            builder.close()
+            if server.serve_thread.is_alive():
+                server.shutdown()
+
+
+def main() -> None:
+    """Run the command."""
+    cli = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    cli.add_argument("--port", type=int, default=8000)
+    port = cli.parse_args().port
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    for name in (signal.SIGINT, signal.SIGTERM):  # a shell's `&` would have us ignore SIGINT
+        signal.signal(name, signal.default_int_handler)
+    if not is_free(port):
+        sys.exit(taken(port))
+    try:
+        serve(port)
+    except OSError as error:
+        sys.exit(f"cannot serve at port {port}: {error.strerror or error}")
+
+
+if __name__ == "__main__":
+    main()
