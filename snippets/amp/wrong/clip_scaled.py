@@ -21,14 +21,15 @@ inputs, targets = torch.ones(8, 4, device=device), torch.full((8, 1), -0.1, devi
 with torch.amp.autocast(device.type, dtype=torch.float16):
     loss = nn.functional.mse_loss(model(inputs), targets)
 scaler.scale(loss).backward()
+max_norm = 0.1
 # --8<-- [start:new]
-norm = nn.utils.clip_grad_norm_(model.parameters(), max_norm=0.1)
+norm = nn.utils.clip_grad_norm_(model.parameters(), max_norm)
 # --8<-- [end:new]
 scaler.step(optimizer)
 scaler.update()
 
-print(f"norm that the clip saw: {norm.item():.0f}")
+print(f"norm that the clip saw: {norm.item():.1f}")
 print(f"true norm:              {norm.item() / scaler.get_scale():.4f}")
-print(f"length of step wanted:  {0.1:.4g}")
+print(f"length of step wanted:  {max_norm}")
 print(f"length of step taken:   {model.weight.norm().item():.4g}")
 # --8<-- [end:main]

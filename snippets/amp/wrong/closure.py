@@ -13,10 +13,10 @@ import torch
 from torch import nn
 
 device = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
-model = nn.Linear(4, 1).to(device)
+model = nn.Linear(4, 1, bias=False).to(device)
 optimizer = torch.optim.LBFGS(model.parameters())
 scaler = torch.amp.GradScaler(device.type)
-inputs, targets = torch.ones(8, 4, device=device), torch.zeros(8, 1, device=device)
+inputs, targets = torch.ones(8, 4, device=device) / 10, torch.zeros(8, 1, device=device)
 
 
 def closure():
@@ -30,5 +30,4 @@ def closure():
 # --8<-- [start:new]
 scaler.step(optimizer, closure=closure)
 # --8<-- [end:new]
-scaler.update()
 # --8<-- [end:main]

@@ -15,7 +15,7 @@ device = torch.accelerator.current_accelerator(check_available=True) or torch.de
 model = nn.Linear(4, 1, bias=False).to(device)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 scaler = torch.amp.GradScaler(device.type)
-inputs = torch.ones(8, 4, device=device)
+inputs = torch.ones(8, 4, device=device) / 10
 
 with torch.amp.autocast(device.type, dtype=torch.float16):
     # --8<-- [start:new]
