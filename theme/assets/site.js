@@ -1,0 +1,144 @@
+// What a page does beyond being read: color scheme, language links, copy buttons, place in the contents,
+// search. Reading needs none of it. No request leaves the site; the search is fetched when it is first used.
+"use strict";
+{
+  const script = document.currentScript;
+  const html = document.documentElement;
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const dialog = document.querySelector("dialog.search");
+
+  // Color scheme: the system's, until the reader chooses; choosing the system's again forgets the choice.
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  document.querySelector("[data-toggle-scheme]").addEventListener("click", () => {
+    const now = html.dataset.scheme || (system.matches ? "dark" : "light");
+    const next = now === "dark" ? "light" : "dark";
+    html.dataset.scheme = next === (system.matches ? "dark" : "light") ? "" : next;
+    try { localStorage.scheme = html.dataset.scheme; } catch { /* storage is off: the choice lasts for this page */ }
+  });
+
+  // Language links lead to the same place of the page: ids are the same in every language.
+  const keepPlace = () => { for (const a of all("a[hreflang]")) a.hash = location.hash; };
+  addEventListener("hashchange", keepPlace);
+  keepPlace();
+  const menu = document.querySelector("[data-language-menu]");
+  addEventListener("click", event => { if (!menu.contains(event.target)) menu.open = false; });
+  menu.addEventListener("keydown", event => {
+    if (event.key === "Escape" && menu.open) { menu.open = false; menu.firstElementChild.focus(); }
+  });
+
+  // The copy button gives the text of the block and nothing else.
+  const icon = path => `<svg viewBox="0 0 20 20" aria-hidden="true"><path d="${path}"/></svg>`;
+  const copyIcon = icon("M7 7V4.5A1.5 1.5 0 0 1 8.5 3h7A1.5 1.5 0 0 1 17 4.5v7a1.5 1.5 0 0 1-1.5 1.5H13M4.5 7h7A1.5 1.5 0 0 1 13 8.5v7a1.5 1.5 0 0 1-1.5 1.5h-7A1.5 1.5 0 0 1 3 15.5v-7A1.5 1.5 0 0 1 4.5 7z");
+  const doneIcon = icon("m4 10.5 4 4 8-9");
+  const said = document.body.appendChild(Object.assign(document.createElement("p"), { className: "visually-hidden", role: "status" }));
+  for (const block of navigator.clipboard ? all(".highlight") : []) {
+    const code = block.querySelector("pre > code");
+    if (!code) continue;
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "copy", title: dialog.dataset.copy, innerHTML: copyIcon });
+    button.setAttribute("aria-label", dialog.dataset.copy);
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(code.textContent);
+      button.dataset.done = ""; button.innerHTML = doneIcon; said.textContent = dialog.dataset.copied;
+      setTimeout(() => { delete button.dataset.done; button.innerHTML = copyIcon; said.textContent = ""; }, 2000);
+    });
+    (block.closest(".listing") || block).append(button);
+  }
+
+  // What scrolls sideways can be reached and scrolled by keyboard, and only that.
+  const measured = new ResizeObserver(entries => {
+    const wide = entries.map(({ target }) => [target, target.scrollWidth > target.clientWidth]);
+    for (const [box, scrolls] of wide) {
+      if (!scrolls) { box.removeAttribute("tabindex"); box.removeAttribute("role"); box.removeAttribute("aria-label"); continue; }
+      box.tabIndex = 0;
+      box.setAttribute("role", "group");
+      box.setAttribute("aria-label", box.dataset.scrolls || dialog.dataset.code);
+    }
+  });
+  for (const box of all(".highlight pre, .table")) measured.observe(box);
+
+  // Contents: open beside the text, folded above it on a narrow screen; the section being read is marked.
+  const outline = document.querySelector(".outline");
+  if (outline) {
+    const beside = matchMedia("(min-width: 64em)");
+    const fit = () => { outline.firstElementChild.open = beside.matches; };
+    beside.addEventListener("change", fit);
+    fit();
+    outline.addEventListener("click", event => { if (event.target.matches("a") && !beside.matches) outline.firstElementChild.open = false; });
+    const links = new Map(all("a", outline).map(a => [decodeURIComponent(a.hash.slice(1)), a]));
+    const headings = [...links.keys()].map(id => document.getElementById(id)).filter(Boolean);
+    const visible = new Set();
+    let marked;
+    const watch = new IntersectionObserver(entries => {
+      for (const { target, isIntersecting } of entries) isIntersecting ? visible.add(target) : visible.delete(target);
+      const current = headings.find(h => visible.has(h)) || headings.findLast(h => h.getBoundingClientRect().top < 120);
+      const link = current && links.get(current.id);
+      if (link === marked) return;
+      marked?.removeAttribute("aria-current");
+      marked = link;
+      if (!link) return;
+      link.setAttribute("aria-current", "location");
+      const { offsetTop, offsetHeight } = link;
+      if (beside.matches && (offsetTop < outline.scrollTop || offsetTop + offsetHeight > outline.scrollTop + outline.clientHeight))
+        outline.scrollTop = offsetTop - outline.clientHeight / 2;
+    }, { rootMargin: "-70px 0px -55% 0px" });
+    for (const heading of headings) watch.observe(heading);
+  }
+
+  // Search: a worker with the index of this language, started at the first use.
+  const opener = document.querySelector("[data-open-search]");
+  if (location.protocol === "file:") opener.hidden = true;  // browsers let no page read a file beside it
+  else {
+    const base = new URL(script.dataset.base + "/", location.href);
+    const [input, state, list] = ["input", ".search__state", "ol"].map(s => dialog.querySelector(s));
+    let worker;
+    const start = () => {
+      if (worker) return;
+      worker = new Worker(new URL(script.dataset.search, location.href));
+      worker.onmessage = ({ data }) => show(data);
+      worker.onerror = () => { state.textContent = dialog.dataset.failed; worker = undefined; };
+      worker.postMessage({ index: new URL("search/search_index.json", base).href, lang: html.lang });
+    };
+    const show = ({ query, results, error }) => {
+      if (error) { state.textContent = dialog.dataset.failed; worker = undefined; return; }
+      if (query !== input.value) return;  // an answer to what was typed before
+      const many = results.length;
+      state.textContent = !query.trim() ? "" : !many ? dialog.dataset.none : many === 1 ? dialog.dataset.one : dialog.dataset.many.replace("{n}", many);
+      list.replaceChildren(...results.slice(0, 30).map(found => {
+        const link = document.createElement("a");
+        link.href = new URL(found.location, base);
+        const parts = [["strong", found.title], ["small", found.page], ["p", found.text]];
+        for (const [tag, marks] of parts) {
+          if (!marks.length) continue;
+          const element = link.appendChild(document.createElement(tag));
+          for (const [text, hit] of marks) element.append(hit ? Object.assign(document.createElement("mark"), { textContent: text }) : text);
+          if (tag === "strong") link.append(" ");
+        }
+        const item = document.createElement("li");
+        item.append(link);
+        return item;
+      }));
+    };
+    const ask = () => worker?.postMessage({ query: input.value });
+    const open = () => { start(); dialog.showModal(); input.select(); };
+    opener.addEventListener("click", open);
+    input.addEventListener("input", () => { start(); ask(); });
+    dialog.querySelector("form").addEventListener("submit", event => {
+      if (event.submitter && document.activeElement === event.submitter) return;  // the close button
+      event.preventDefault();
+      list.querySelector("a")?.click();
+    });
+    list.addEventListener("click", event => { if (event.target.closest("a")) dialog.close(); });
+    dialog.addEventListener("click", event => { if (event.target === dialog) dialog.close(); });
+    dialog.addEventListener("keydown", event => {
+      if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+      const stops = [input, ...all("a", list)];
+      const next = stops[stops.indexOf(document.activeElement) + (event.key === "ArrowDown" ? 1 : -1)];
+      if (next) { event.preventDefault(); next.focus(); }
+    });
+    addEventListener("keydown", event => {
+      const writing = event.target.closest?.("input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]");
+      const slash = event.key === "/" && !writing && !event.ctrlKey && !event.metaKey && !event.altKey;
+      if (!dialog.open && (slash || ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k"))) { event.preventDefault(); open(); }
+    });
+  }
+}
