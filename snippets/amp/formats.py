@@ -16,9 +16,7 @@ formats = {
     "fp16": (5, 10, torch.float16),
     "bf16": (8, 7, torch.bfloat16),
 }
-print(
-    "format  sign  exponent  fraction     largest  smallest normal  smallest  step at 1  torch.finfo"
-)
+print("format  sign  exponent  fraction     largest    normal  smallest  step at 1  finfo")
 for name, (exponent, fraction, dtype) in formats.items():
     # --8<-- [start:new]
     bias = 2 ** (exponent - 1) - 1
@@ -27,13 +25,13 @@ for name, (exponent, fraction, dtype) in formats.items():
     normal = 2.0 ** (1 - bias)
     smallest = normal * step
     # --8<-- [end:new]
-    check = "no such dtype"
+    check = "no dtype"
     if dtype:
         info = torch.finfo(dtype)
         same = (info.max, info.smallest_normal, info.eps) == (largest, normal, step)
         check = "agrees" if same else "differs"
     print(
-        f"{name:6}  {1:4}  {exponent:8}  {fraction:8}  {largest:10.5g}  {normal:15.2e}"
+        f"{name:6}  {1:4}  {exponent:8}  {fraction:8}  {largest:10.5g}  {normal:8.2e}"
         f"  {smallest:8.2e}  {step:9.2e}  {check}"
     )
 # --8<-- [end:main]

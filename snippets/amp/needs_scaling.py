@@ -26,15 +26,15 @@ for name, dtype, scaled in [
     nn.init.zeros_(model.weight)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
     scaler = torch.amp.GradScaler(device.type, enabled=scaled)
-    for step in range(50):
+    losses = []
+    for _ in range(51):
         with torch.autocast(device.type, dtype=dtype, enabled=dtype != torch.float32):
             loss = nn.functional.mse_loss(model(waves), signal)
-        first = loss.item() if step == 0 else first
+        losses.append(loss.item())
         optimizer.zero_grad()
         scaler.scale(loss).backward()
         scaler.step(optimizer)
         scaler.update()
-    print(
-        f"{name:12}  loss {first:.1e}, of which {loss.item() / first:4.0%} is left after 50 steps"
-    )
+    left = losses[-1] / losses[0]
+    print(f"{name:12}  loss at first {losses[0]:.1e}, left of it after 50 steps: {left:4.0%}")
 # --8<-- [end:main]
