@@ -1,7 +1,9 @@
 """What MkDocs alone knows: the site's files, its address, and which page is being built."""
 
+import re
+from html import unescape
+
 from mkdocs.exceptions import BuildError
-from mkdocs.plugins import get_plugin_logger
 from mkdocs.structure.files import File
 
 from tools import llms
@@ -9,7 +11,7 @@ from tools.languages import ROOT, languages, words
 from tools.markdown import PageFault
 from tools.snippets import SNIPPETS
 
-log = get_plugin_logger("lessons")
+_LEFT = re.compile(r"<p>(/{3,}[^<\n]*)")
 _page = None  # the page that is being read, for the messages of its mistakes
 _pages = []  # all pages, in the order of the navigation
 
@@ -39,10 +41,16 @@ def on_page_markdown(markdown, page, **_):
         raise BuildError(f"{where(page)}:1: the lines between `---` are not YAML `key: value`")
 
 
-def on_page_content(html, **_):
-    """Forget the page."""
+def on_page_content(html, page, **_):
+    """Forget the page; refuse a block that its extension left as text."""
     global _page
     _page = None
+    if found := _LEFT.search(html):
+        near = unescape(found[1])
+        raise BuildError(
+            f"{where(page)}{line(page, near)}: {near!r} was not understood; "
+            "is the name of the block right, has it what it needs, is it closed by `///`?"
+        )
 
 
 def on_build_error(error):

@@ -1,0 +1,146 @@
+"""The blocks of code of a page: what tools/markdown/code.py makes of them."""
+
+import xml.etree.ElementTree as etree
+
+import markdown
+import pytest
+
+from tests.conftest import PROGRAM
+from tools.markdown import PageFault
+
+
+@pytest.fixture
+def snippets(tmp_path):
+    root = tmp_path / "snippets"
+    (root / "small" / "wrong").mkdir(parents=True)
+    (root / "small" / "right.py").write_text(PROGRAM.format(more=""))
+    (root / "small" / "right.out").write_text("total: 3\n")
+    (root / "small" / "right.cuda.out").write_text("total: 4\n")
+    (root / "small" / "wrong" / "silent.py").write_text(PROGRAM.format(more=""))
+    (root / "small" / "wrong" / "loud.py").write_text(
+        PROGRAM.format(more='# raises = "RuntimeError"\n')
+    )
+    return root
+
+
+@pytest.fixture
+def render(snippets):
+    def html(text: str, lang: str = "en") -> etree.Element:
+        made = markdown.markdown(
+            text,
+            extensions=[
+                "attr_list",
+                "md_in_html",
+                "pymdownx.highlight",
+                "pymdownx.superfences",
+                "pymdownx.snippets",
+                "pymdownx.tabbed",
+                "tools.markdown.code",
+            ],
+            extension_configs={
+                "pymdownx.snippets": {
+                    "base_path": [str(snippets)],
+                    "check_paths": True,
+                    "dedent_subsections": True,
+                },
+                "pymdownx.tabbed": {"alternate_style": True},
+                "tools.markdown.code": {"root": str(snippets), "lang": lang},
+            },
+        )
+        return etree.fromstring(f"<html>{made}</html>")
+
+    return html
+
+
+def fence(include: str, language: str = "python", indent: str = "") -> str:
+    lines = [f"```{language}", f'--8<-- "{include}"', "```"]
+    return "\n".join(indent + line for line in lines)
+
+
+def test_a_block_links_to_the_whole_program_and_says_what_it_shows(render):
+    page = render(fence("small/right.py:main"))
+    link = page.find(".//p[@class='listing-title']/a")
+    assert (link.get("href"), link.text) == ("snippets/small/right.py", "small/right.py")
+    assert page.find(".//span[@class='listing-record']") is not None
+    block = page.find(".//div[@class='highlight']")
+    assert (block.get("data-snippet"), block.get("data-section")) == ("small/right.py", "main")
+
+
+def test_the_code_is_the_section_without_markers_and_its_new_lines_are_highlighted(render):
+    code = render(fence("small/right.py:main")).find(".//code")
+    assert "".join(code.itertext()) == (
+        'total = 0\nfor number in range(3):\n    total += number\nprint(f"total: {total}")\n'
+    )
+    assert ["".join(e.itertext()) for e in code.iter() if e.get("class") == "hll"] == [
+        "    total += number\n"
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- item\n\n" + fence("small/right.py:main", indent="    "),
+        '=== "Tab"\n\n' + fence("small/right.py:main", indent="    "),
+        "> quoted\n>\n" + fence("small/right.py:main", indent="> "),
+        '<div class="x" markdown>\n\n' + fence("small/right.py:main") + "\n\n</div>",
+        fence("small/right.py:main").replace("```python", "~~~ { .python }").replace("```", "~~~"),
+        fence("small/right.py:main", 'python title="mine"'),
+    ],
+    ids=["list", "tab", "quote", "html", "tildes", "options"],
+)
+def test_a_block_is_a_listing_wherever_it_stands_and_however_it_is_spelled(render, text):
+    page = render(text)
+    listing = page.find(".//div[@class='listing']")
+    assert listing.find("./p/a").text == "small/right.py"
+    assert listing.find("./div[@data-snippet]").get("data-section") == "main"
+
+
+def test_an_output_has_its_label_in_the_language_of_the_page(render):
+    page = render(fence("small/right.out", "text"), lang="de")
+    assert page.find(".//span[@class='listing-label']").text == "Ausgabe"
+    assert page.find(".//div[@class='highlight']").get("data-output") == "small/right.out"
+    page = render(fence("small/right.cuda.out", "text"))
+    assert page.find(".//span[@class='listing-label']").text == "Output (CUDA)"
+
+
+@pytest.mark.parametrize(
+    "name, label", [("loud", "Fails as shown"), ("silent", "Wrong on purpose")]
+)
+def test_a_wrong_program_says_so(render, name, label):
+    listing = render(fence(f"small/wrong/{name}.py:main")).find("./div")
+    assert listing.get("class") == "listing wrong"
+    assert listing.find("./p/span[@class='listing-label']").text == label
+    assert listing.find("./div").get("class") == "wrong highlight"
+
+
+def test_a_fence_without_an_include_stays_as_it_is(render):
+    page = render('```bash\nmake serve\n```\n\n```python\n;--8<-- "x"\n```')
+    assert page.find(".//div[@class='listing']") is None
+
+
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        (fence("small/absent.py:main"), "no such snippet"),
+        (fence("small/right.py:absent"), "no such section; it has: main"),
+        (fence("small/absent.out", "text"), "make outputs"),
+        (fence("small/right.out:main", "text"), "make outputs"),
+        (fence("small/right.txt", "text"), "neither a program"),
+        (
+            '```python\n--8<-- "small/right.py:main"\n--8<-- "small/right.py:main"\n```',
+            "second include of one block",
+        ),
+        ("<div>\n\n" + fence("small/right.py:main") + "\n\n</div>", "raw HTML"),
+    ],
+)
+def test_a_mistake_is_a_fault_that_can_be_found_in_the_page(render, text, says):
+    with pytest.raises(PageFault, match=says) as caught:
+        render(text)
+    assert caught.value.near in text
+
+
+def test_a_malformed_program_is_a_fault_of_its_own_file_and_line(render, snippets):
+    file = snippets / "small" / "right.py"
+    file.write_text(file.read_text().replace("seconds = 1", "secnds = 1"))
+    with pytest.raises(PageFault, match=r"small/right.py:6: unknown key 'secnds'"):
+        render(fence("small/right.py:main"))

@@ -1,0 +1,193 @@
+"""The server, really started in a copy of the house."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+from tools.serve import HOST, snapshot, taken, touched
+
+PATIENCE = 30  # seconds: a fault of the server, not a slow machine, takes longer
+
+
+def free_port() -> int:
+    with socket.create_server((HOST, 0)) as probe:
+        return probe.getsockname()[1]
+
+
+class Server:
+    """A running server and what it has said so far."""
+
+    def __init__(self, root, port: int):
+        self.port, self.said = port, ""
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tools.serve", "--port", str(port)],
+            cwd=root,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.reader = threading.Thread(target=self._listen, daemon=True)
+        self.reader.start()
+
+    def _listen(self) -> None:
+        for line in self.process.stdout:
+            self.said += line
+
+    def get(self, path: str) -> tuple[int, str, str]:
+        """Return the status, the type and the text of what stands at a path."""
+        try:
+            with urllib.request.urlopen(f"http://{HOST}:{self.port}{path}", timeout=30) as answer:
+                return answer.status, answer.headers["Content-Type"], answer.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.headers["Content-Type"], error.read().decode()
+
+    def until(self, true, what: str) -> None:
+        """Wait until `true()`, for the time that patience lasts."""
+        end = time.monotonic() + PATIENCE
+        while not true():
+            assert time.monotonic() < end, (
+                f"waited in vain for {what}; the server said:\n{self.said}"
+            )
+            time.sleep(0.05)
+
+    def until_said(self, pattern: str) -> None:
+        """Wait until the server has printed something that matches."""
+        self.until(lambda: re.search(pattern, self.said), pattern)
+
+    def end(self) -> int:
+        """Send Ctrl-C; return the exit status."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        status = self.process.wait(timeout=PATIENCE)
+        self.reader.join(timeout=PATIENCE)
+        self.process.stdout.close()
+        return status
+
+
+@pytest.fixture
+def server(tree):
+    running = Server(tree.root, free_port())
+    running.until_said("serving")
+    yield running
+    running.end()
+
+
+def test_all_languages_are_served_at_one_address(server):
+    for lang in ("en", "fr", "de"):
+        status, kind, page = server.get(f"/{lang}/amp/")
+        assert status == 200 and kind.startswith("text/html")
+        assert f'<link rel="canonical" href="http://{HOST}:{server.port}/{lang}/amp/"' in page
+    assert "Français" in server.get("/")[2]
+    assert server.get("/en/absent/")[0] == 404
+    status, kind, program = server.get("/de/snippets/small/right.py")
+    assert status == 200 and kind.startswith("text/") and program.startswith("# /// script")
+
+
+@pytest.mark.parametrize(
+    "path, old, new, shown",
+    [
+        ("docs/fr/amp.md", "A small page.", "Une petite page.", "/fr/amp/"),
+        ("snippets/small/right.out", "total: 3", "total: 33", "/de/amp/"),
+        ("locales/de/messages.yml", "Ausgabe", "Gedruckt", "/de/amp/"),
+        ("tools/markdown/code.py", '"class": "listing"', '"class": "changed"', "/en/amp/"),
+    ],
+    ids=["page", "snippet", "words", "tool"],
+)
+def test_an_edit_shows_and_the_browser_is_told_to_reload(server, tree, path, old, new, shown):
+    epoch = re.search(r"livereload\((\d+), ", server.get(shown)[2])[1]
+    tree.edit(path, old, new)
+    part = new.partition('"class": ')[2] or new
+    server.until(lambda: part in server.get(shown)[2], f"{part} at {shown}")
+    # A browser waits at this address and reloads once it is given a later number.
+    assert int(server.get(f"/livereload/{epoch}/1")[2]) > int(epoch)
+
+
+def test_a_mistake_is_printed_with_file_and_line_and_the_server_lives_on(server, tree):
+    tree.edit("docs/fr/amp.md", "right.py:main", "right.py:absent")
+    server.until_said(r"fr: docs/fr/amp\.md:13: .*no such section")
+    assert server.get("/fr/amp/")[0] == 200
+    tree.edit("locales/de/messages.yml", "output: Ausgabe", "output: [")
+    server.until_said(r"locales/de/messages\.yml:\d+: not YAML")
+    tree.edit("locales/de/messages.yml", "output: [", "output: Gedruckt")
+    tree.edit("docs/fr/amp.md", "right.py:absent", "right.py:main")
+    tree.edit("docs/fr/amp.md", "A small page.", "Une petite page.")
+    server.until(lambda: "Une petite page." in server.get("/fr/amp/")[2], "the mended page")
+    server.until(lambda: "Gedruckt" in server.get("/de/amp/")[2], "the mended words")
+
+
+def test_a_warning_is_printed_and_the_page_is_shown_all_the_same(server, tree):
+    tree.edit("docs/en/amp.md", "index.md#loop", "absent.md")
+    server.until_said(r"en: docs/en/amp\.md:8: .*'absent\.md'")
+    assert 'href="absent.md"' in server.get("/en/amp/")[2]
+
+
+def test_a_taken_port_is_told_at_once_with_a_free_one(tree):
+    with socket.create_server((HOST, 0)) as other:
+        port = other.getsockname()[1]
+        done = tree.run("tools.serve", "--port", str(port))
+    assert done.returncode == 1
+    assert f"port {port} is taken: try `make serve PORT=" in done.stderr
+    assert "built" not in done.stdout
+
+
+def test_the_port_that_is_offered_is_free():
+    with socket.create_server((HOST, 0)) as other:
+        offered = int(re.search(r"PORT=(\d+)", taken(other.getsockname()[1]))[1])
+        socket.create_server((HOST, offered)).close()
+
+
+def children(pid: int) -> list[int]:
+    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True)
+    return [int(line) for line in found.stdout.split()]
+
+
+def alive(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks at processes through /proc")
+def test_no_process_outlives_the_server_however_it_ends(tree):
+    for how in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        running = Server(tree.root, free_port())
+        running.until_said("serving")
+        pids = children(running.process.pid)
+        assert pids
+        running.process.send_signal(how)
+        running.process.wait(timeout=PATIENCE)
+        running.until(lambda pids=pids: not any(map(alive, pids)), f"the end of {pids} after {how}")
+        running.end()
+        if how != signal.SIGKILL:
+            assert running.process.returncode == 0, running.said
+            assert "Traceback" not in running.said
+
+
+def test_a_change_of_one_language_builds_that_one_and_a_shared_one_all(tree):
+    langs = ["en", "fr", "de"]
+
+    def change(path: str) -> tuple[list[str], bool]:
+        before = snapshot(tree.root)
+        tree.write(path, "changed")
+        return touched(before, snapshot(tree.root), langs)
+
+    assert change("docs/fr/amp.md") == (["fr"], False)
+    assert change("locales/de/figures.yml") == (["de"], False)
+    assert change("locales/de/messages.yml") == (langs, False)  # the others show its name
+    assert change("snippets/small/right.py") == (langs, False)
+    assert change("theme/new.css") == (langs, False)
+    assert change("tools/new.py") == (langs, True)
+    before = snapshot(tree.root)
+    assert touched(before, before, langs) == ([], False)
