@@ -172,6 +172,7 @@ _VERSIONED = (
     r"(?:PyTorch|Python|[Tt]orch|CUDA|NumPy|numpy|ROCm|Accelerate|WCAG|BY|macOS|"
     r"[Cc]apability\*?\)?|[Vv]ersion|Compute-Capability|calcul)"
 )
+_MORE = r"(?:(?:,| and| or| et| ou| und| oder)[ \u00a0\u202f]\d+(?:\.\d+)+)"
 _STYLES = {  # what separates groups of three digits, what separates decimals
     "en": (",", r"\."),
     "code": (r"(?!)", r"\."),
@@ -194,7 +195,7 @@ def _pattern(lang: str) -> re.Pattern:
     # A decimal point where the language writes a comma: kept apart, so that it is reported.
     english = r"\d+\.(?!\d{3}(?!\d))\d+" if point == "," else ""
     return re.compile(
-        rf"\b{_VERSIONED}[ \u00a0\u202f](?P<version>\d+(?:\.\d+)+)"
+        rf"\b{_VERSIONED}[ \u00a0\u202f](?P<version>\d+(?:\.\d+)+{_MORE}*)"
         rf"|(?<![\w.,])(?P<dotted>\d+(?:\.\d+){{2,}})(?!\w)"
         + (rf"|(?<![\w.,])(?P<english>{english})(?!\w)" if english else "")
         + rf"|(?<![\w.,])(?P<sign>[-\u2212+]?)"
@@ -213,8 +214,9 @@ def numbers(text: str, lang: str, line: int = 1) -> Iterator[Number]:
     """
     group, point = _STYLES.get(lang, _STYLES["en"])
     for found in _pattern(lang).finditer(text):
-        if version := found["version"] or found["dotted"]:
-            yield Number(line, version, version)
+        if versions := found["version"] or found["dotted"]:
+            for version in re.findall(r"\d+(?:\.\d+)+", versions):
+                yield Number(line, version, version)
             continue
         if found.groupdict().get("english"):
             yield Number(line, found["english"], f"{found['english']} (with a decimal point)")

@@ -1,0 +1,836 @@
+"""Check the pages: against the snippets, the English pages, the glossary, and as rendered.
+
+    python -m tools.checks          (make check)
+
+prints each fault as ``file:line: what is wrong; what to do`` and ends with 1 if there are any. Each
+check is a function over plain data that returns a list of faults; a fault is never raised.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+import urllib.parse
+from collections import Counter
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+
+import yaml
+
+from tools import pages as pages_module
+from tools import snippets as snippets_module
+from tools.pages import CODE, Page, PageError, Section
+from tools.snippets import Snippet, SnippetError
+
+ROOT = Path(__file__).resolve().parents[1]
+
+#: How the two kinds of blocks that a page may have are to be spelled.
+SPELLING = {
+    "python": 'open it with ```python and embed one section: --8<-- "amp/name.py:section"',
+    "text": 'open it with ```text and embed one output: --8<-- "amp/name.out"',
+    "bash": "open it with ```bash",
+    "console": "open it with ```console",
+}
+REQUIRED = {"title": str, "description": str}
+OPTIONAL = {"minutes": int, "template": str, "hide": list}
+
+
+@dataclass(frozen=True, order=True)
+class Fault:
+    """One thing that is wrong, where, and what to do about it."""
+
+    file: str
+    line: int
+    message: str
+    cure: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.message}; {self.cure}"
+
+
+# --- a page by itself --------------------------------------------------------------------------
+
+
+def check_front_matter(page: Page) -> list[Fault]:
+    """Title and description are there, and nothing that nobody reads."""
+    found = []
+    for key, kind in REQUIRED.items():
+        if not isinstance(page.meta.get(key), kind) or not page.meta[key].strip():
+            found.append(Fault(page.file, 1, f"the front matter has no {key}", "add it"))
+    for key, value in page.meta.items():
+        kind = (REQUIRED | OPTIONAL).get(key)
+        if kind is None:
+            known = ", ".join(REQUIRED | OPTIONAL)
+            found.append(
+                Fault(page.file, 1, f"unknown key {key!r} in the front matter", f"known: {known}")
+            )
+        elif not isinstance(value, kind):
+            found.append(Fault(page.file, 1, f"{key}: {value!r} is no {kind.__name__}", "mend it"))
+    return found
+
+
+def check_headings(page: Page) -> list[Fault]:
+    """Each heading states an ASCII id of its own, the same in every language."""
+    found, seen = [], {}
+    for heading in page.headings:
+        shown = f"heading {heading.title!r}"
+        if heading.id is None:
+            found.append(
+                Fault(page.file, heading.line, f"{shown} has no id", "add one: ## Title { #id }")
+            )
+        elif not re.fullmatch(r"[a-z][a-z0-9-]*", heading.id):
+            found.append(
+                Fault(
+                    page.file,
+                    heading.line,
+                    f"{shown} has the id {heading.id!r}",
+                    "use lower-case ASCII letters, digits and -",
+                )
+            )
+        elif heading.id in seen:
+            found.append(
+                Fault(
+                    page.file,
+                    heading.line,
+                    f"the id {heading.id!r} is taken by line {seen[heading.id]}",
+                    "use another",
+                )
+            )
+        else:
+            seen[heading.id] = heading.line
+    lines = page.text.split("\n")
+    inside = {n for f in page.fences for n in range(f.line, f.last + 1)}
+    for number in range(2, len(lines) + 1):
+        line, before = lines[number - 1], lines[number - 2]
+        underlined = re.fullmatch(r"=+|-+", line.strip()) and re.match(r"[\w*`]", before)
+        if underlined and number not in inside and number > _front_matter_lines(page):
+            found.append(
+                Fault(page.file, number, "an underlined heading", "write ## Title { #id }")
+            )
+    return found
+
+
+def _front_matter_lines(page: Page) -> int:
+    end = page.text.find("\n---\n", 3) if page.text.startswith("---\n") else -1
+    return page.text[: end + 5].count("\n") if end >= 0 else 0
+
+
+def check_fences(page: Page, commands: set[str]) -> list[Fault]:
+    """Code is embedded, never typed into a page; a command is one that is known to the tests."""
+    found = []
+
+    def fault(line, message, cure):
+        found.append(Fault(page.file, line, message, cure))
+
+    for fence in page.fences:
+        shown = f"the block {fence.mark}{fence.info}"
+        if fence.lang not in SPELLING:
+            fault(
+                fence.line,
+                f"{shown} is neither code, output nor commands",
+                f"allowed are {', '.join(SPELLING)}",
+            )
+        elif fence.mark != "```" or fence.info != fence.lang:
+            fault(fence.line, f"{shown} is spelled in a way of its own", SPELLING[fence.lang])
+        elif fence.lang in ("bash", "console"):
+            for command in shell_commands(fence.body, console=fence.lang == "console"):
+                if command not in commands:
+                    fault(
+                        fence.line,
+                        f"the command {command!r} is in no test",
+                        "add it to tests/pages/commands.yml, with how it is tested",
+                    )
+        elif fence.include is None:
+            fault(fence.line, f"{shown} is not an include", SPELLING[fence.lang])
+        elif fence.lang == "python" and not (
+            fence.include.path.endswith(".py") and fence.include.section
+        ):
+            fault(fence.line, f"{shown} embeds no section of a program", SPELLING["python"])
+        elif fence.lang == "text" and not fence.include.path.endswith(".out"):
+            fault(fence.line, f"{shown} embeds no output", SPELLING["text"])
+    for include in page.stray:
+        fault(include.line, "an include outside a block of code", SPELLING["python"])
+    return found
+
+
+def check_includes(page: Page, root: Path) -> list[Fault]:
+    """Each include finds its file and its section below `root` (the snippets folder)."""
+    found = []
+    for include in [i for f in page.fences for i in f.includes] + page.stray:
+        path, section = include.path, include.section
+        if not (root / path).is_file():
+            cure = "the programs are those in snippets/"
+            if path.endswith(".out") and (root / path).with_suffix(".py").is_file():
+                cure = "run 'make outputs'"
+            found.append(Fault(page.file, include.line, f"snippets/{path} does not exist", cure))
+        elif section and path.endswith(".py"):
+            try:
+                have = snippets_module.load(path, root).sections
+            except SnippetError:
+                continue  # reported once, for the program itself
+            if section not in have:
+                found.append(
+                    Fault(
+                        page.file,
+                        include.line,
+                        f"snippets/{path} has no section {section!r}",
+                        f"it has: {', '.join(have) or 'none'}",
+                    )
+                )
+    return found
+
+
+def check_unshown(shown: list[Page], programs: list[Snippet]) -> list[Fault]:
+    """Each program, and each of its sections, is on one of the pages `shown`."""
+    includes = {
+        (i.path, i.section) for page in shown for fence in page.fences for i in fence.includes
+    }
+    paths = {path for path, _ in includes}
+    texts = {
+        program.sections[name].text
+        for program in programs
+        for path, name in includes
+        if path == program.path and name in program.sections
+    }
+    found = []
+    for program in programs:
+        file = f"snippets/{program.path}"
+        if program.path not in paths:
+            found.append(Fault(file, 1, "no page shows this program", "embed it, or remove it"))
+            continue
+        for section in program.sections.values():
+            # Shown in another program (a step that repeats the one before), or by its parts.
+            if section.text not in texts and not any(
+                (program.path, other.name) in includes
+                for other in program.sections.values()
+                if section.first <= other.first and other.last <= section.last
+            ):
+                found.append(
+                    Fault(
+                        file,
+                        section.first - 1,
+                        f"no page shows the section {section.name!r}",
+                        "embed it, or remove its markers",
+                    )
+                )
+    return found
+
+
+# --- a translation beside the English page -----------------------------------------------------
+
+
+def check_languages(all_pages: dict[str, dict[str, Page]]) -> list[Fault]:
+    """Each language has the pages that English has."""
+    found = []
+    english = all_pages.get("en", {})
+    for lang, theirs in all_pages.items():
+        for name in english.keys() - theirs.keys():
+            found.append(
+                Fault(f"docs/{lang}/{name}.md", 1, "no such page", f"translate docs/en/{name}.md")
+            )
+        for name in theirs.keys() - english.keys():
+            found.append(
+                Fault(theirs[name].file, 1, "a page that English does not have", "remove it")
+            )
+    return found
+
+
+def check_translation(english: Page, page: Page) -> list[Fault]:
+    """The translation has the English page's sections, ids, embeds, quiz answers and numbers."""
+    found = []
+    if english.meta.get("minutes") != page.meta.get("minutes"):
+        found.append(
+            Fault(
+                page.file,
+                1,
+                f"minutes: {page.meta.get('minutes')}, in English {english.meta.get('minutes')}",
+                "make them the same",
+            )
+        )
+    ours, theirs = ([s.id for s in p.sections] for p in (page, english))
+    by_id = {s.id: s for s in page.sections}
+    for missing in [i for i in theirs if i not in ours]:
+        before = theirs[: theirs.index(missing)]
+        after = next((i for i in reversed(before) if i in ours), ours[0])
+        found.append(
+            Fault(
+                page.file,
+                by_id[after].line,
+                f"the section #{missing} is missing after #{after}",
+                f"translate it from {english.file}",
+            )
+        )
+    for extra in [s for s in page.sections if s.id not in theirs]:
+        found.append(
+            Fault(
+                page.file,
+                extra.line,
+                f"the section #{extra.id} is not in {english.file}",
+                "give it the English id, or remove it",
+            )
+        )
+    common = [i for i in theirs if i in ours]
+    if common != [i for i in ours if i in theirs]:
+        wrong = next(a for a, b in zip(ours, common, strict=False) if a != b)
+        found.append(
+            Fault(
+                page.file,
+                by_id[wrong].line,
+                f"the section #{wrong} stands elsewhere than in {english.file}",
+                "bring the sections into the English order",
+            )
+        )
+    for section in english.sections:
+        if section.id in by_id:
+            found += _section_faults(english, section, page, by_id[section.id])
+    return found
+
+
+def _section_faults(english: Page, theirs: Section, page: Page, ours: Section) -> list[Fault]:
+    found = []
+    where = f"#{ours.id}"
+
+    def fault(message, cure, line=ours.line):
+        found.append(Fault(page.file, line, f"{where}: {message}", cure))
+
+    if ours.heading and theirs.heading and ours.heading.level != theirs.heading.level:
+        fault(
+            f"a heading of level {ours.heading.level}, in English {theirs.heading.level}",
+            "make them the same",
+        )
+    if ours.embeds != theirs.embeds:
+        fault(
+            f"shows {_listed(ours.embeds)}, in English {_listed(theirs.embeds)}",
+            f"embed what {english.file}:{theirs.line} embeds, in its order",
+        )
+    if [q.answers for q in ours.quizzes] != [q.answers for q in theirs.quizzes]:
+        pairs = zip(ours.quizzes, theirs.quizzes, strict=False)
+        line = next((a.line for a, b in pairs if a.answers != b.answers), ours.line)
+        fault(
+            "a quiz has other choices or answers than in English",
+            f"compare it with {english.file}:{theirs.line}",
+            line,
+        )
+    a, b = ours.numbers(page.lang), theirs.numbers(english.lang)
+    extra = [n for n in a if n.value not in {m.value for m in b}]
+    missing = [n for n in b if n.value not in {m.value for m in a}]
+    if extra or missing:
+        said = []
+        if extra:
+            said.append(
+                "numbers not in English: " + ", ".join(dict.fromkeys(n.value for n in extra))
+            )
+        if missing:
+            said.append(
+                "English numbers missing: "
+                + ", ".join(dict.fromkeys(f"{n.written} (line {n.line})" for n in missing))
+            )
+        fault(
+            "; ".join(said),
+            f"compare with {english.file}:{theirs.line}, and write numbers as the language does",
+            extra[0].line if extra else ours.line,
+        )
+    return found
+
+
+def _listed(embeds: list[str]) -> str:
+    return ", ".join(embeds) or "nothing"
+
+
+# --- words -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Term:
+    """An entry of a glossary: the English `term`, how the language says it, and how it does not."""
+
+    term: str
+    say: tuple[str, ...]
+    never: tuple[str, ...]
+
+
+def load_glossary(lang: str, root: Path = ROOT) -> tuple[list[Term], list[Fault]]:
+    """Read locales/<lang>/glossary.yml. Return its terms and its faults (no file: no terms)."""
+    file = root / "locales" / lang / "glossary.yml"
+    shown = f"locales/{lang}/glossary.yml"
+    if not file.exists():
+        return [], []
+    try:
+        entries = yaml.safe_load(file.read_text("utf-8")) or []
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 1 if mark else 1
+        return [], [Fault(shown, line, "not YAML", "quote text that holds ':' or '#'")]
+    lines = [
+        n for n, text in enumerate(file.read_text("utf-8").splitlines(), 1) if text[:2] == "- "
+    ]
+    terms, found = [], []
+    for number, entry in enumerate(entries):
+        line = lines[number] if number < len(lines) else 1
+        good = (
+            isinstance(entry, dict)
+            and isinstance(entry.get("term"), str)
+            and not entry.keys() - {"term", "say", "never", "note"}
+            and all(
+                isinstance(entry.get(key, []), list)
+                and all(isinstance(word, str) for word in entry.get(key, []))
+                for key in ("say", "never")
+            )
+        )
+        if not good:
+            found.append(
+                Fault(
+                    shown,
+                    line,
+                    "an entry that can't be read",
+                    "write term: …, say: [words], never: [words], note: …",
+                )
+            )
+            continue
+        term = Term(entry["term"], tuple(entry.get("say", [])), tuple(entry.get("never", [])))
+        terms.append(term)
+        for never in term.never:
+            if any(_whole(never).search(say) for say in term.say):
+                found.append(
+                    Fault(
+                        shown,
+                        line,
+                        f"{term.term!r}: {never!r} is in 'never' and in 'say'",
+                        "remove one of the two",
+                    )
+                )
+    return terms, found
+
+
+def _flexible(words: str) -> str:
+    """A pattern of `words` with any space between them and either apostrophe."""
+    escaped = re.escape(words.strip()).replace(r"\ ", r"[\s\u00a0\u202f]+")
+    return re.sub("['\u2019]", "['\u2019]", escaped)
+
+
+def _says(words: str) -> re.Pattern:
+    """Matches `words` in text, with endings, alone or within a compound."""
+    return re.compile(
+        _flexible(words).replace(r"[\s\u00a0\u202f]+", r"\w{0,3}[\s\u00a0\u202f-]+"), re.I
+    )
+
+
+def _whole(words: str) -> re.Pattern:
+    return re.compile(rf"(?<![\w-]){_flexible(words)}(?![\w-])", re.I)
+
+
+def _uses(term: str) -> re.Pattern:
+    """Matches `term`, singular or plural, in English prose; not in the title of a cited work."""
+    first = f"[{term[0].lower()}{term[0].upper()}]" if term[1:].islower() else re.escape(term[0])
+    return re.compile(rf"(?<![\w-]){first}{_flexible(term[1:])}(?:e?s)?(?![\w-])")
+
+
+def _text(section: Section) -> str:
+    return "\n".join(text for _, text in section.prose)
+
+
+def check_glossary(page: Page, terms: list[Term], english: Page | None = None) -> list[Fault]:
+    """No word of `never`; where an English section uses a term, one of its `say` is there."""
+    found = []
+    for term in terms:
+        for never in term.never:
+            for section in page.sections:
+                joined = _text(section)
+                for match in _whole(never).finditer(joined):
+                    line = section.prose[joined[: match.start()].count("\n")][0]
+                    say = " or ".join(map(repr, term.say)) or "something else"
+                    found.append(
+                        Fault(
+                            page.file, line, f"{match[0]!r} is against the glossary", f"say {say}"
+                        )
+                    )
+    if english is None:
+        return found
+    by_id = {s.id: s for s in page.sections}
+    longest_first = sorted((t for t in terms if t.say), key=lambda t: -len(t.term))
+    for section in english.sections:
+        ours = by_id.get(section.id)
+        if ours is None:
+            continue
+        left, said = _text(section), _text(ours)
+        for term in longest_first:
+            pattern = _uses(term.term)
+            if not pattern.search(left):
+                continue
+            left = pattern.sub(" ", left)  # "loss scale" is no use of "scale"
+            if not any(_says(say).search(said) for say in term.say):
+                found.append(
+                    Fault(
+                        page.file,
+                        ours.line,
+                        f"#{ours.id}: English says {term.term!r} ({english.file}:{section.line}), "
+                        "this section has none of its words",
+                        f"say {' or '.join(map(repr, term.say))} "
+                        f"(locales/{page.lang}/glossary.yml)",
+                    )
+                )
+    return found
+
+
+_FRENCH = [
+    (r"(?<![\u00a0\u202f])[;!?](?=\s|$|[»)*_])", "no no-break space before {0!r}"),
+    (r"(?<=[\w)»%*_" + CODE + r" ]):(?=\s|$|[*_])", "no no-break space before ':'"),
+    (r"«(?![\u00a0\u202f])", "no no-break space after «"),
+    (r"(?<![\u00a0\u202f])»", "no no-break space before »"),
+    (r'["“”„]', "{0} instead of « »"),
+]
+_GERMAN = [
+    (r'["”]', "{0} instead of „ “"),
+    (r"„(?=\s)|(?<=\s)“", "a space inside the quotes"),
+    (r"[«»]", "{0} instead of „ “"),
+]
+_RULES = {
+    "fr": (_FRENCH, "write a no-break space (U+00A0 or U+202F) there, and « » for quotes"),
+    "de": (_GERMAN, "quote as „so“"),
+}
+
+
+def check_typography(page: Page) -> list[Fault]:
+    """The typographic rules of French and German, outside code."""
+    rules, cure = _RULES.get(page.lang, ([], ""))
+    found = []
+    titles = [(1, str(page.meta.get(key, ""))) for key in REQUIRED]
+    for line, text in titles + [item for s in page.sections for item in s.prose]:
+        for pattern, message in rules:
+            for match in re.finditer(pattern, text):
+                near = text[max(0, match.start() - 20) : match.end() + 10].strip()
+                found.append(
+                    Fault(page.file, line, f"{message.format(match[0])} in {near!r}", cure)
+                )
+        if page.lang == "de" and text.count("„") != text.count("“"):
+            # A quotation may go over several lines: look at the whole section instead.
+            section = next((s for s in page.sections if (line, text) in s.prose), None)
+            whole = _text(section) if section else text
+            if whole.count("„") != whole.count("“"):
+                found.append(Fault(page.file, line, "„ and “ do not pair", cure))
+    return found
+
+
+# --- commands ----------------------------------------------------------------------------------
+
+
+def shell_commands(body: str, console: bool = False) -> list[str]:
+    """The commands of a shell block: a line each, continued lines joined, comments dropped.
+
+    In a console block, commands are the lines after ``$ ``.
+    """
+    joined = re.sub(r"\\\n\s*", "", body)
+    lines = [line.strip() for line in joined.split("\n")]
+    if console:
+        return [line[2:] for line in lines if line.startswith("$ ")]
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def load_commands(root: Path = ROOT) -> dict[str, str]:
+    """The shell commands that pages, README and CONTRIBUTING show: command -> how it is tested."""
+    return yaml.safe_load((root / "tests/pages/commands.yml").read_text("utf-8"))
+
+
+# --- the rendered page -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Block:
+    """A preformatted block of a rendered page, and what it says of itself."""
+
+    text: str
+    snippet: str | None
+    section: str | None
+    output: str | None
+
+
+class _Reader(HTMLParser):
+    """Collects blocks, ids and addresses of a page."""
+
+    VOID = frozenset(
+        ["area", "base", "br", "col", "embed", "hr", "img", "input"]
+        + ["link", "meta", "source", "track", "wbr"]
+    )
+
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.stack: list[tuple[str, dict]] = []
+        self.blocks: list[Block] = []
+        self.ids: list[str] = []
+        self.addresses: list[str] = []
+        self._text: list[str] | None = None
+        self._depth = 0
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        if attributes.get("id"):
+            self.ids.append(attributes["id"])
+        for name in ("href", "src"):
+            if attributes.get(name):
+                self.addresses.append(attributes[name])
+        for candidate in (attributes.get("srcset") or "").split(","):
+            if candidate.strip():
+                self.addresses.append(candidate.split()[0])
+        if tag in self.VOID:
+            if tag == "br" and self._text is not None:
+                self._text.append("\n")
+            return
+        self.stack.append((tag, attributes))
+        if self._text is None and (
+            tag in ("pre", "textarea", "samp", "listing", "xmp") or self._highlighted(attributes)
+        ):
+            self._text, self._depth = [], len(self.stack)
+
+    def _highlighted(self, attributes) -> bool:
+        """A highlighted block without <pre>: something odd, and so to be looked at."""
+        classes = (attributes.get("class") or "").split()
+        return "codehilite" in classes
+
+    def handle_endtag(self, tag):
+        if tag not in [name for name, _ in self.stack]:
+            return
+        while self.stack:
+            if self._text is not None and len(self.stack) == self._depth:
+                self._close()
+            name, _ = self.stack.pop()
+            if name == tag:
+                return
+
+    def _close(self):
+        said = {}
+        for _, attributes in self.stack:
+            for key in ("data-snippet", "data-section", "data-output"):
+                if key in attributes:
+                    said[key] = attributes[key]
+        self.blocks.append(
+            Block(
+                "".join(self._text),
+                said.get("data-snippet"),
+                said.get("data-section"),
+                said.get("data-output"),
+            )
+        )
+        self._text = None
+
+    def handle_data(self, data):
+        if self._text is not None:
+            self._text.append(data)
+
+
+def read_html(text: str) -> _Reader:
+    """Parse a rendered page: its ``blocks``, ``ids`` and ``addresses``."""
+    reader = _Reader()
+    reader.feed(text)
+    reader.close()
+    return reader
+
+
+def _same(a: str, b: str) -> bool:
+    """Equal but for empty lines around and spaces at the ends of lines."""
+
+    def plain(text):
+        return [line.rstrip() for line in text.strip("\n").split("\n")]
+
+    return plain(a) == plain(b)
+
+
+def check_rendered(html: str, page: Page, root: Path, commands: set[str]) -> list[Fault]:
+    """Each block of the rendered page is a section, an output or commands, all of them tested.
+
+    However the block was spelled in Markdown: what counts is what the reader sees. The sections
+    must also be those that the paste-through runs, in its order.
+    """
+    found = []
+    run = [
+        (f.include.path, f.include.section) for f in page.fences if f.lang == "python" and f.include
+    ]
+    seen = []
+    for block in read_html(html).blocks:
+        first = next((line.strip() for line in block.text.split("\n") if line.strip()), "")
+
+        def fault(message, cure, first=first, near=block.snippet or block.output):
+            found.append(Fault(page.file, _line_of(page, first, near), message, cure))
+
+        if block.snippet and not block.output:
+            seen.append((block.snippet, block.section))
+            try:
+                program = snippets_module.load(block.snippet, root)
+            except SnippetError as error:
+                fault(str(error), "mend the program")
+                continue
+            section = program.sections.get(block.section or "")
+            if section is None:
+                fault(
+                    f"a block says it is {block.snippet}:{block.section}, which does not exist",
+                    SPELLING["python"],
+                )
+            elif not _same(block.text, section.text):
+                fault(
+                    f"a block is not what {block.snippet}:{block.section} holds "
+                    f"(it begins {first!r})",
+                    "embed the section and nothing else",
+                )
+        elif block.output and not block.snippet:
+            out = root / block.output
+            if not out.is_file() or not _same(block.text, out.read_text("utf-8")):
+                fault(
+                    f"a block is not what {block.output} holds (it begins {first!r})",
+                    "embed the output and nothing else",
+                )
+        else:
+            listed = shell_commands(block.text)
+            unknown = [c for c in listed if c.removeprefix("$ ") not in commands]
+            if unknown or not listed:
+                fault(
+                    f"a block that nothing tests: {(unknown or [first])[0]!r}",
+                    "embed a section or an output; list a command in tests/pages/commands.yml",
+                )
+    if seen != run:
+        only_seen = list((Counter(seen) - Counter(run)).elements())
+        only_run = list((Counter(run) - Counter(seen)).elements())
+        message = (
+            f"shown but not run: {only_seen}"
+            if only_seen
+            else f"in the page's source but not shown: {only_run}"
+            if only_run
+            else "the blocks are shown in another order than they are run"
+        )
+        found.append(Fault(page.file, 1, message, SPELLING["python"]))
+    return found
+
+
+def _line_of(page: Page, *wanted: str | None) -> int:
+    """The line of the page's source where one of `wanted` stands, for a message."""
+    for text in wanted:
+        for number, line in enumerate(page.text.split("\n"), 1):
+            if text and text in line:
+                return number
+    return 1
+
+
+def check_links(site: Path, root: str = "https://site.invalid/") -> list[Fault]:
+    """Each address within the built `site` leads to a file of it, and to an id of that page.
+
+    `root` is the address that the site will have. Those of other hosts are not followed.
+    """
+    home = urllib.parse.urlsplit(root)
+    found = []
+    read: dict[Path, _Reader] = {
+        file: read_html(file.read_text("utf-8")) for file in sorted(site.rglob("*.html"))
+    }
+    for file, reader in read.items():
+        shown = file.relative_to(site).as_posix()
+        for address in dict.fromkeys(reader.addresses):
+            url = urllib.parse.urlsplit(urllib.parse.urljoin(root + shown, address))
+            if (url.scheme, url.netloc) != (home.scheme, home.netloc):
+                continue
+            path = urllib.parse.unquote(url.path)
+            if not path.startswith(home.path):
+                found.append(
+                    Fault(shown, 1, f"the link {address!r} leaves the site", "link relatively")
+                )
+                continue
+            target = site / path.removeprefix(home.path)
+            if target.is_dir():
+                target /= "index.html"
+            if not target.is_file():
+                found.append(
+                    Fault(shown, 1, f"the link {address!r} leads nowhere", "mend it on the page")
+                )
+                continue
+            anchor = urllib.parse.unquote(url.fragment)
+            if anchor and target in read and anchor not in read[target].ids:
+                found.append(
+                    Fault(
+                        shown,
+                        1,
+                        f"the link {address!r}: {target.relative_to(site)} has no id {anchor!r}",
+                        "mend it on the page",
+                    )
+                )
+    return found
+
+
+# --- all of it ---------------------------------------------------------------------------------
+
+
+def check_sources(root: Path = ROOT) -> list[Fault]:
+    """All checks that need no built page, for the whole repository."""
+    folder = root / "snippets"
+    found, programs = [], []
+    for file in sorted(folder.rglob("*.py")):
+        try:
+            programs.append(snippets_module.load(file.relative_to(folder).as_posix(), folder))
+        except SnippetError as error:
+            found.append(Fault(error.file, error.line, error.message, error.cure))
+    try:
+        all_pages = pages_module.load_all(root)
+    except PageError as error:
+        file, line, rest = str(error).split(":", 2)
+        return [*found, Fault(file, int(line), *rest.strip().split("; ", 1))]
+    commands = set(load_commands(root))
+    english = all_pages.get("en", {})
+    found += check_unshown(list(english.values()), programs)
+    found += check_languages(all_pages)
+    for lang, theirs in all_pages.items():
+        terms, faults = load_glossary(lang, root)
+        found += faults
+        for name, page in theirs.items():
+            found += check_front_matter(page)
+            found += check_headings(page)
+            found += check_fences(page, commands)
+            found += check_includes(page, folder)
+            found += check_typography(page)
+            original = english.get(name) if lang != "en" else None
+            found += check_glossary(page, terms, original)
+            if original:
+                found += check_translation(original, page)
+    return found
+
+
+def check_site(site: Path, address: str, root: Path = ROOT) -> list[Fault]:
+    """The checks of the built pages in `site`, which will stand at `address`: blocks and links."""
+    commands = set(load_commands(root))
+    found = []
+    known = set()
+    for lang, theirs in pages_module.load_all(root).items():
+        for name, page in theirs.items():
+            stem = name.removesuffix("index").rstrip("/")
+            file = site / lang / stem / "index.html"
+            known.add(file)
+            if not file.is_file():
+                found.append(Fault(page.file, 1, "the page was not built", "add it to 'nav'"))
+                continue
+            found += check_rendered(file.read_text("utf-8"), page, root / "snippets", commands)
+    for file in set(site.rglob("*.html")) - known:
+        for block in read_html(file.read_text("utf-8")).blocks:
+            shown = file.relative_to(site).as_posix()
+            found.append(
+                Fault(shown, 1, f"a block that nothing tests: {block.text[:40]!r}", "remove it")
+            )
+    return found + check_links(site, address)
+
+
+def main() -> int:
+    """Check the sources, then build every language aside and check what readers will see."""
+    found = check_sources()
+    if not found:
+        from tools import build, languages
+
+        with tempfile.TemporaryDirectory() as folder:
+            faults = build.build_all(Path(folder), languages.languages())
+            if faults:
+                print("\n".join(faults))
+                return 1
+            found = check_site(Path(folder), build.site_root())
+    for fault in sorted(set(found)):
+        print(fault)
+    if found:
+        print(f"{len(set(found))} faults", file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
