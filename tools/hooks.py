@@ -6,7 +6,7 @@ from html import unescape
 from mkdocs.exceptions import BuildError
 from mkdocs.structure.files import File
 
-from tools import llms
+from tools import llms, social
 from tools.languages import ROOT, languages, words
 from tools.markdown import PageFault
 from tools.snippets import SNIPPETS
@@ -26,7 +26,11 @@ def on_config(config):
 
 
 def on_files(files, config):
-    """Add the programs, which the blocks of code link to."""
+    """Add the programs, which the blocks of code link to; drop what theme/ does not use."""
+    # Material's scripts, styles and search languages: 2.6 MB for each language.
+    unused = ("assets/javascripts/", "assets/stylesheets/")
+    for file in [file for file in files if file.src_uri.startswith(unused)]:
+        files.remove(file)
     for program in sorted(SNIPPETS.rglob("*.py")):
         uri = program.relative_to(SNIPPETS.parent).as_posix()
         files.append(File.generated(config, uri, abs_src_path=str(program)))
@@ -68,8 +72,9 @@ def on_nav(nav, **_):
 
 
 def on_post_build(config):
-    """Write what people read with an assistant."""
+    """Write what people read with an assistant, and the pictures of shared links."""
     llms.write(config, _pages)
+    social.write(config, _pages)
 
 
 def where(page) -> str:
