@@ -1,0 +1,44 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["torch>=2.11"]
+#
+# [tool.lesson]
+# seconds = 2
+# rtol = 0.1
+# rtol_accelerator = 0.2
+# ///
+"""The complete loop in bf16: the same autocast, no scaler."""
+
+# --8<-- [start:main]
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+labels = torch.randint(0, 2, (512,))
+radius = torch.rand(512).sqrt()
+angle = 3 * torch.pi * radius + torch.pi * labels
+points = torch.stack([radius * angle.cos(), radius * angle.sin()], dim=1)
+
+device = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
+points, labels = points.to(device), labels.to(device)
+model = nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2))
+model = model.to(device)
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+
+for step in range(201):
+    # --8<-- [start:new]
+    with torch.autocast(device.type, dtype=torch.bfloat16):
+        # --8<-- [end:new]
+        logits = model(points)
+        loss = nn.functional.cross_entropy(logits, labels)
+    if step % 50 == 0:
+        print(f"step {step:3}: loss {loss.item():.3f}")
+    optimizer.zero_grad()
+    # --8<-- [start:new]
+    loss.backward()
+    optimizer.step()
+    # --8<-- [end:new]
+
+accuracy = (logits.argmax(dim=1) == labels).float().mean()
+print(f"accuracy: {accuracy.item():.2f}")
+# --8<-- [end:main]
