@@ -14,12 +14,12 @@ from torch import nn
 device = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
 model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)).to(device)
 inputs = torch.randn(16, 4, device=device)
-labels = torch.randint(0, 2, (16,), device=device)
+targets = torch.randint(0, 2, (16,), device=device)
 
 # --8<-- [start:new]
 with torch.autocast(device.type, dtype=torch.float16):
     logits = model(inputs)
-    loss = nn.functional.cross_entropy(logits, labels)
+    loss = nn.functional.cross_entropy(logits, targets)
 loss.backward()
 # --8<-- [end:new]
 
