@@ -1,0 +1,74 @@
+"""The loss of the spirals in FP32 and in mixed precision, as a curve and in numbers."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from . import data
+from .svg import BITS16, BITS32, WIDTH, Canvas, FigureError, num
+from .words import Words
+
+LEFT, RIGHT, TOP, DECADE = 54, WIDTH - 22, 34, 44
+SQUARE, DOT = "m-6-6h12v12h-12z", "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0"
+
+
+def draw(words: Words, snippets: Path) -> str:
+    """Draw ``amp/train_fp32.out`` and ``amp/train.out``, which print the same steps."""
+    series = {
+        "fp32": data.losses("amp/train_fp32.out", snippets),
+        "mixed": data.losses("amp/train.out", snippets),
+    }
+    steps = list(series["fp32"])
+    if list(series["mixed"]) != steps:
+        raise FigureError(
+            "snippets/amp/train.out and train_fp32.out print other steps; let both print the same"
+        )
+    values = [float(loss) for one in series.values() for loss in one.values()]
+    if min(values) <= 0:
+        raise FigureError("a loss of snippets/amp/train*.out is printed as 0; print more digits")
+    first, last = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+    canvas = Canvas("loss")
+
+    def place(step: int, loss: str) -> str:
+        x = LEFT + (step - steps[0]) / (steps[-1] - steps[0]) * (RIGHT - LEFT)
+        return f"{num(x)} {num(TOP + (last - math.log10(float(loss))) * DECADE)}"
+
+    bottom = TOP + (last - first) * DECADE
+    grid = "".join(f"M{LEFT} {TOP + i * DECADE}H{RIGHT}" for i in range(last - first + 1))
+    canvas.path(grid, stroke="currentColor", stroke_opacity=0.2)
+    for exponent in range(first, last + 1):
+        label = words.number(10.0**exponent, max(0, -exponent))
+        canvas.text(LEFT - 12, TOP + (last - exponent) * DECADE + 4, label, anchor="end")
+    canvas.text(4, TOP - 20, words("axis"))
+
+    marks = {"fp32": (SQUARE, BITS32), "mixed": (DOT, BITS16)}
+    row = bottom + 48
+    canvas.text(4, bottom + 22, words("step"))
+    for step in steps:
+        x = place(step, "1").split()[0]
+        canvas.text(float(x), bottom + 22, str(step), anchor="middle")
+    for (key, (mark, color)), y in zip(marks.items(), (row, row + 40), strict=True):
+        line = "L".join(place(*point) for point in series[key].items())
+        points = "".join(f"M{place(*point)}{mark}" for point in series[key].items())
+        if key == "fp32":
+            canvas.path(f"M{line}", stroke=color, stroke_width=5, stroke_opacity=0.35)
+            canvas.path(points, stroke=color, stroke_width=1.5)
+        else:
+            canvas.path(f"M{line}", stroke=color, stroke_width=1.5)
+            canvas.path(points, fill=color)
+        canvas.path(
+            f"M10 {y - 4}{mark}",
+            **({"stroke": color, "stroke_width": 1.5} if key == "fp32" else {"fill": color}),
+        )
+        canvas.text(22, y, words(key), bold=True)
+        for step, loss in series[key].items():
+            x = float(place(step, loss).split()[0])
+            canvas.text(x, y + 16, words.printed(loss), anchor="middle")
+    told = {
+        f"{key}_{name}": words.printed(series[key][step])
+        for key in series
+        for name, step in (("first", steps[0]), ("last", steps[-1]))
+    }
+    description = words("desc", first_step=str(steps[0]), last_step=str(steps[-1]), **told)
+    return canvas.svg(row + 62, words("title"), description)
