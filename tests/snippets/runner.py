@@ -109,7 +109,7 @@ def execute(snippet: Snippet) -> Outcome:
             warnings.resetwarnings()
             warnings.simplefilter("error")
             if snippet.lesson["warns"]:
-                warnings.filterwarnings("always", category=_category(snippet))
+                warnings.filterwarnings("always", category=category(snippet))
                 warnings.showwarning = show
             exec(code, main.__dict__)
     except (Exception, SystemExit) as error:
@@ -119,16 +119,17 @@ def execute(snippet: Snippet) -> Outcome:
     return Outcome(main.__dict__, exception, warned)
 
 
-def _category(snippet: Snippet) -> type[Warning]:
-    category = getattr(builtins, snippet.lesson["warns"], None)
-    if not (isinstance(category, type) and issubclass(category, Warning)):
+def category(snippet: Snippet) -> type[Warning]:
+    """The class of the warning that `snippet` declares; SnippetError if there is none."""
+    found = getattr(builtins, snippet.lesson["warns"], None)
+    if not (isinstance(found, type) and issubclass(found, Warning)):
         raise SnippetError(
             snippet.path,
             1,
             f"warns = {snippet.lesson['warns']!r} is no built-in warning",
             "mend it",
         )
-    return category
+    return found
 
 
 def last_line(error: BaseException) -> str:
@@ -193,7 +194,7 @@ def run(snippet: Snippet, device: str = "cpu", limit: float | None = None) -> Re
     if limit is None:
         limit = 10 * snippet.lesson["seconds"] + PATIENCE
     if snippet.lesson["warns"]:
-        _category(snippet)
+        category(snippet)
     warm = context()
     with tempfile.TemporaryDirectory(prefix="snippet-") as folder:
         receiver, sender = warm.Pipe(duplex=False)
