@@ -186,6 +186,7 @@ class Canvas:
             "width": SHOWN,
             "height": round(height * SHOWN / WIDTH),
             "role": "img",
+            "data-search-exclude": "",
             "aria-labelledby": f"{key}-title",
             "aria-describedby": f"{key}-desc",
             "style": f"max-width:{SHOWN}px",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -12,6 +13,11 @@ _SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _NUMBERS = ("decimal", "group", "percent")
 
 
+@cache  # each figure of a page asks; an edit gives a new time and so is read again
+def _load(path: Path, _mtime: int) -> object:
+    return yaml.safe_load(path.read_text("utf-8"))
+
+
 class Words:
     """The words of one figure in one language.
 
@@ -19,16 +25,16 @@ class Words:
     """
 
     def __init__(self, figure: str, lang: str, locales: Path):
-        path = Path(locales) / lang / "figures.yml"
         self.file = f"locales/{lang}/figures.yml"
+        path = Path(locales) / lang / "figures.yml"
         try:
-            data = yaml.safe_load(path.read_text("utf-8"))
+            data = _load(path, path.stat().st_mtime_ns)
         except FileNotFoundError as error:
             raise FigureError(
                 f"{self.file} is missing; copy locales/en/figures.yml and translate it"
             ) from error
         except yaml.YAMLError as error:
-            raise FigureError(f"{self.file} is no YAML; mend it: {error}") from error
+            raise FigureError(f"{self.file} is not YAML; mend it: {error}") from error
         self.figure = figure
         self.words = self._table(data, figure)
         numbers = self._table(data, "numbers")
