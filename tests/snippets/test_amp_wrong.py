@@ -18,6 +18,13 @@ AUTOCAST = "with torch.amp.autocast(device.type, dtype=torch.float16):\n"
 #: 0: the loss is o**2 and the gradient 0.2 * o for the one output o.
 GRADIENT = "print(f'{(model.weight.grad / 0.2 / loss.sqrt()).abs().max().item():.2f}')\n"
 
+#: Prints True if the gradient, scaled, is an FP16 number: one of this step alone. With what the
+#: step before left (unscaled, so 65536 times smaller) it would not be.
+FRESH = "scaled = model.weight.grad * 65536\nprint(torch.equal(scaled, scaled.half().float()))\n"
+
+#: Prints how many steps the scaler has seen since its scale last changed.
+CLEAN_STEPS = "print(scaler.state_dict()['_growth_tracker'])\n"
+
 
 @pytest.fixture
 def cured(device):
@@ -55,6 +62,7 @@ def figures(text: str) -> dict[str, float]:
 def test_backward_on_the_unscaled_loss_shrinks_the_step_65536_times(program):
     run = program("amp/wrong/unscaled_loss.py")
     assert run["wanted"] / run["taken"] == pytest.approx(65536)
+    assert run["scaler"].state_dict()["_growth_tracker"] == 1  # it saw nothing wrong
 
 
 def test_backward_on_the_scaled_loss_takes_the_step_wanted(cured):
@@ -90,6 +98,7 @@ def test_clipping_scaled_gradients_shrinks_the_step_65536_times(program):
     run = program("amp/wrong/clip_scaled.py")
     step = run["model"].weight.norm().item()
     assert step == pytest.approx(run["max_norm"] / 65536, rel=1e-3)
+    assert run["scaler"].state_dict()["_growth_tracker"] == 1  # it saw nothing wrong
 
 
 def test_unscaling_before_the_clip_makes_the_step_as_long_as_the_clip_allows(cured):
@@ -101,8 +110,8 @@ def test_unscaling_before_the_clip_makes_the_step_as_long_as_the_clip_allows(cur
 
 def test_update_after_each_step_cures_step_has_already_been_called(cured):
     step = "    scaler.step(optimizer)\n"
-    printed = cured("no_update", (step, step + "    scaler.update()\n"), then=GRADIENT)
-    assert printed == "step 0\nstep 1\n1.00\n"
+    printed = cured("no_update", (step, step + "    scaler.update()\n"), then=GRADIENT + FRESH)
+    assert printed == "step 0\nstep 1\n1.00\nTrue\n"
 
 
 def test_scaler_step_gives_update_its_check(cured):
@@ -116,9 +125,13 @@ def test_unscaling_once_after_all_micro_batches_cures_unscale_twice(cured):
     printed = cured(
         "unscale_twice",
         (f"    scaler.unscale_(optimizer)\n    {clip}", f"scaler.unscale_(optimizer)\n{clip}"),
-        then="loss = 2 * loss\n" + GRADIENT + "print(scaler.state_dict()['_growth_tracker'])",
+        ("for micro_batch", "before = model.weight.clone()\nfor micro_batch"),
+        then="loss = 2 * loss\n"
+        + GRADIENT
+        + CLEAN_STEPS
+        + "print(torch.allclose(before - model.weight, 0.1 * model.weight.grad, atol=1e-6))\n",
     )
-    assert printed == "micro-batch 0\nmicro-batch 1\n1.00\n1\n"
+    assert printed == "micro-batch 0\nmicro-batch 1\n1.00\n1\nTrue\n"
 
 
 def test_unscaling_before_the_step_cures_unscale_after_step(cured):
@@ -222,8 +235,11 @@ def test_autocast_around_each_forward_sees_the_weights_of_each_step(cured):
         "step_in_autocast",
         (AUTOCAST + "    for", "if True:\n    for"),
         (8 * " " + loss, 8 * " " + AUTOCAST + 12 * " " + loss),
+        then=FRESH,
     )
-    losses = [float(line.split()[-1]) for line in printed.splitlines()]
+    *lines, fresh = printed.splitlines()
+    assert fresh == "True"
+    losses = [float(line.split()[-1]) for line in lines]
     assert len(losses) == 5
     assert losses == sorted(losses, reverse=True)
     assert losses[-1] < 0.1 * losses[0]
