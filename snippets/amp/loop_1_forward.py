@@ -7,7 +7,6 @@
 # ///
 """One training step with AMP, first part: the forward pass runs under autocast."""
 
-# --8<-- [start:data]
 import torch
 from torch import nn
 
@@ -18,7 +17,6 @@ angle = 3 * torch.pi * radius + torch.pi * labels
 points = torch.stack([radius * angle.cos(), radius * angle.sin()], dim=1)
 device = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
 points, labels = points.to(device), labels.to(device)
-# --8<-- [end:data]
 
 # --8<-- [start:model]
 torch.manual_seed(0)

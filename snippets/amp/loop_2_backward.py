@@ -8,7 +8,6 @@
 # ///
 """One training step with AMP, second part: the loss is scaled before the backward pass."""
 
-# --8<-- [start:data]
 import torch
 from torch import nn
 
@@ -19,14 +18,11 @@ angle = 3 * torch.pi * radius + torch.pi * labels
 points = torch.stack([radius * angle.cos(), radius * angle.sin()], dim=1)
 device = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
 points, labels = points.to(device), labels.to(device)
-# --8<-- [end:data]
 
-# --8<-- [start:model]
 torch.manual_seed(0)
 model = nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2))
 model = model.to(device)
 optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
-# --8<-- [end:model]
 
 with torch.autocast(device.type, dtype=torch.float16):
     logits = model(points)
