@@ -578,15 +578,9 @@ class _Reader(HTMLParser):
                 self._text.append("\n")
             return
         self.stack.append((tag, attributes))
-        if self._text is None and (
-            tag in ("pre", "textarea", "samp", "listing", "xmp") or self._highlighted(attributes)
-        ):
+        # <code> alone is code within a line; when it has lines of its own it is a block after all.
+        if self._text is None and tag in ("pre", "code", "textarea", "samp", "xmp"):
             self._text, self._depth = [], len(self.stack)
-
-    def _highlighted(self, attributes) -> bool:
-        """A highlighted block without <pre>: something odd, and so to be looked at."""
-        classes = (attributes.get("class") or "").split()
-        return "codehilite" in classes
 
     def handle_endtag(self, tag):
         if tag not in [name for name, _ in self.stack]:
@@ -600,6 +594,9 @@ class _Reader(HTMLParser):
 
     def _close(self):
         said = {}
+        if self.stack[-1][0] == "code" and "\n" not in "".join(self._text).strip():
+            self._text = None
+            return
         for _, attributes in self.stack:
             for key in ("data-snippet", "data-section", "data-output"):
                 if key in attributes:

@@ -194,9 +194,10 @@ def _pattern(lang: str) -> re.Pattern:
     group, point = _STYLES.get(lang, _STYLES["en"])
     # A decimal point where the language writes a comma: kept apart, so that it is reported.
     english = r"\d+\.(?!\d{3}(?!\d))\d+" if point == "," else ""
+    grouped = r"\d{1,3}(?:\.\d{3})+(?![\d.])" if "." in group else r"(?!)"
     return re.compile(
         rf"\b{_VERSIONED}[ \u00a0\u202f](?P<version>\d+(?:\.\d+)+{_MORE}*)"
-        rf"|(?<![\w.,])(?P<dotted>\d+(?:\.\d+){{2,}})(?!\w)"
+        rf"|(?<![\w.,])(?!{grouped})(?P<dotted>\d+(?:\.\d+){{2,}})(?!\w)"
         + (rf"|(?<![\w.,])(?P<english>{english})(?!\w)" if english else "")
         + rf"|(?<![\w.,])(?P<sign>[-\u2212+]?)"
         rf"(?P<digits>(?:\d{{1,3}}(?:{group}\d{{3}})+(?!\d)|\d+)(?:{point}\d+)?)"

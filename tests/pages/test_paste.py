@@ -30,7 +30,10 @@ def _place(fault: str, found: list[paste.Step]) -> str:
     [pytest.param(p, marks=pytest.mark.xdist_group(f"paste-{p.name}"), id=p.file) for p in PAGES],
 )
 def test_page_pastes(page):
-    found = paste.steps(page)
+    try:
+        found = paste.steps(page)
+    except paste.PasteError as error:
+        pytest.fail(str(error), pytrace=False)
     faults = _faults(tuple((s.program, s.code, s.out) for s in found))
     if faults:
         pytest.fail("\n".join(_place(fault, found) for fault in faults), pytrace=False)
