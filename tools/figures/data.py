@@ -135,6 +135,8 @@ def gradients(snippets: Path) -> Gradients:
     )
     if 1 not in read.zero or len(read.zero) < 2:
         raise out.fault(1, "the share that became 0 for the loss times 1 and times a scale")
+    if any(factor & (factor - 1) for factor in read.zero):
+        raise out.fault(1, "scales that are powers of two, or the histogram can't be moved")
     if sum(read.counts.values()) != read.total:
         raise out.fault(1, f"the sum of all counts, {sum(read.counts.values())}")
     return read

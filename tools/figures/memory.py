@@ -32,18 +32,14 @@ def draw(words: Words, snippets: Path) -> str:
     canvas.close()
     canvas.close()
 
-    def part(x: float, y: float, width: float, high: float, key: str) -> None:
-        if key == "saved":
-            canvas.rect(x, y, width, high, fill=f"url(#{HATCH})", stroke=SAVED)
-        else:
-            canvas.rect(x, y, width, high, fill=BITS32, fill_opacity=PARTS[key], stroke=BITS32)
-
+    boxes: dict[str, list[tuple[float, ...]]] = {key: [] for key in PARTS}
+    start = len(canvas.parts)
     x, y = 4, 4
     for key in PARTS:
         wide = text_width(words(key)) + 34
         if x + wide > WIDTH + 12:
             x, y = 4, y + 20
-        part(x, y, 12, 12, key)
+        boxes[key].append((x, y, 12, 12))
         canvas.text(x + 18, y + 10.5, words(key))
         x += wide
     y += 34
@@ -63,7 +59,7 @@ def draw(words: Words, snippets: Path) -> str:
         x = LEFT
         for key, value in zip(PARTS, values, strict=True):
             width, label = float(value) * unit, words.printed(value)
-            part(x, y, width, HIGH, key)
+            boxes[key].append((x, y, width, HIGH))
             if key == "saved":
                 canvas.text(x + width + 5, y + 15.5, label, bold=True)
             elif text_width(label) + 4 < width:
@@ -71,6 +67,17 @@ def draw(words: Words, snippets: Path) -> str:
             x += width
         canvas.text(WIDTH - 4, y + 15.5, words.printed(str(total)), anchor="end")
         y += HIGH + (6 if mode == "fp32" else 30)
+    labels = canvas.parts[start:]
+    del canvas.parts[start:]  # they lie upon the bars
+    for key, opacity in PARTS.items():
+        look = {"fill": BITS32, "fill_opacity": opacity, "stroke": BITS32}
+        if key == "saved":
+            look = {"fill": f"url(#{HATCH})", "stroke": SAVED}
+        canvas.open(**look)
+        for box in boxes[key]:
+            canvas.rect(*box)
+        canvas.close()
+    canvas.parts += labels
     small, large = min(found.saved), max(found.saved)
     told = {
         f"{mode}_{size}": words.printed(found.saved[batch][at])

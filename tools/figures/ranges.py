@@ -31,8 +31,10 @@ class Axis:
         ticks = [p for p in range(self.first + 2, self.last) if p % step == 0]
         marks = "".join(f"M{num(self(tick))} {num(y)}v4" for tick in ticks)
         canvas.path(f"M{LEFT} {num(y)}H{RIGHT}{marks}", stroke="currentColor")
+        canvas.open(text_anchor="middle")
         for tick in ticks:
             canvas.text(self(tick), y + 17, power(2, tick), anchor="middle")
+        canvas.close()
 
 
 def draw(words: Words, snippets: Path) -> str:
@@ -104,16 +106,20 @@ def _all_formats(canvas, words, formats, full, zoom, low) -> float:
     move = f"translate({num(full(0) - zoom(0) * ratio)} 56) scale({ratio:.4f} {SMALL / HIGH:.3f})"
     canvas.add("use", href=f"#{BARS}", transform=move, fill_opacity=0.7)
     canvas.text(full(low) - 6, 52, words("gradients"), anchor="end")
-    y = 62
-    for one in formats:
-        smallest, normal, end = (full(p) for p in one.powers)
-        color = BITS16 if one.bits == 16 else BITS32
-        canvas.open(fill=color, stroke=color)
-        canvas.rect(normal, y, end - normal, 18, fill_opacity=0.3)
-        canvas.rect(smallest, y, normal - smallest, 18, fill_opacity=0.08, stroke_dasharray="2 2")
+    rows = [(one, 62 + 22 * row, [full(p) for p in one.powers]) for row, one in enumerate(formats)]
+    for is16, color in ((False, BITS32), (True, BITS16)):
+        mine = [row for row in rows if (row[0].bits == 16) == is16]
+        canvas.open(fill=color, fill_opacity=0.3, stroke=color)
+        for _, y, (_, normal, end) in mine:
+            canvas.rect(normal, y, end - normal, 18)
         canvas.close()
+        outline = "".join(f"M{num(x[1])} {y}H{num(x[0])}v18H{num(x[1])}" for _, y, x in mine)
+        canvas.path(outline, stroke=color, stroke_dasharray="2 2")  # numbers with fewer digits
+    canvas.open(text_anchor="middle", font_weight=700)
+    for one, y, _ in rows:
         canvas.text(full(0), y + 13.5, one.name.upper(), anchor="middle", bold=True)
-        y += 22
+    canvas.close()
+    y = 62 + 22 * len(rows)
     full.draw(canvas, y, 40)
     canvas.path(  # the part of the line that is enlarged below
         f"M{num(full(zoom.first))} {y + 24}H{num(full(zoom.last))}L{RIGHT} {y + 42}H{LEFT}z",

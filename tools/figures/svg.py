@@ -121,11 +121,11 @@ class Canvas:
     def open(self, tag: str = "g", **attributes) -> None:
         """Open a group, whose attributes hold until it is closed."""
         self.parts.append(f"<{tag}{_attributes(attributes)}>")
-        self.unclosed.append(tag)
+        self.unclosed.append((tag, attributes))
 
     def close(self) -> None:
         """Close the group opened last."""
-        self.parts.append(f"</{self.unclosed.pop()}>")
+        self.parts.append(f"</{self.unclosed.pop()[0]}>")
 
     def text(
         self,
@@ -143,17 +143,17 @@ class Canvas:
         width = text_width(text, size, bold=bold, code=code)
         left = x - {"start": 0, "middle": width / 2, "end": width}[anchor]
         self.labels.append(Label(text, left, y - 0.8 * size, left + width, y + 0.2 * size))
-        self.add(
-            "text",
-            escape(text),
-            x=x,
-            y=y,
-            text_anchor=None if anchor == "start" else anchor,
-            font_size=None if size == SIZE else size,
-            font_weight="700" if bold else None,
-            font_family=MONO if code else None,
-            **attributes,
-        )
+        given = {"text_anchor": "start", "font_size": SIZE, "font_weight": 400, "font_family": SANS}
+        for _, of_group in self.unclosed:
+            given |= of_group
+        own = {
+            "text_anchor": anchor,
+            "font_size": size,
+            "font_weight": 700 if bold else 400,
+            "font_family": MONO if code else SANS,
+        }
+        own = {key: value for key, value in own.items() if given[key] != value}
+        self.add("text", escape(text), x=x, y=y, **own, **attributes)
 
     def lines(self, x: float, y: float, lines: list[str], *, step: float = 15, **how) -> None:
         """Add `lines` of text, the first with its baseline at `y`."""
