@@ -540,6 +540,7 @@ def load_commands(root: Path = ROOT) -> dict[str, str]:
 class Block:
     """A preformatted block of a rendered page, and what it says of itself."""
 
+    tag: str
     text: str
     snippet: str | None
     section: str | None
@@ -603,6 +604,7 @@ class _Reader(HTMLParser):
                     said[key] = attributes[key]
         self.blocks.append(
             Block(
+                self.stack[-1][0],
                 "".join(self._text),
                 said.get("data-snippet"),
                 said.get("data-section"),
@@ -676,6 +678,13 @@ def check_rendered(html: str, page: Page, root: Path, commands: set[str]) -> lis
                     f"a block is not what {block.output} holds (it begins {first!r})",
                     "embed the output and nothing else",
                 )
+        elif block.tag == "code":
+            fault(
+                f"code within a line that has two lines: {block.text!r}",
+                "keep it on one line; a block of code is embedded",
+                first,
+                block.text.split("\n")[-1],
+            )
         else:
             listed = shell_commands(block.text)
             unknown = [c for c in listed if c.removeprefix("$ ") not in commands]
