@@ -18,9 +18,9 @@ AUTOCAST = "with torch.amp.autocast(device.type, dtype=torch.float16):\n"
 #: 0: the loss is o**2 and the gradient 0.2 * o for the one output o.
 GRADIENT = "print(f'{(model.weight.grad / 0.2 / loss.sqrt()).abs().max().item():.2f}')\n"
 
-#: Prints True if the gradient, scaled, is an FP16 number: one of this step alone. With what the
-#: step before left (unscaled, so 65536 times smaller) it would not be.
-FRESH = "scaled = model.weight.grad * 65536\nprint(torch.equal(scaled, scaled.half().float()))\n"
+#: Prints True if the gradient, scaled, is an FP16 number: it was computed in FP16, and by this
+#: step alone (what the step before left is unscaled, and would add a part 65536 times smaller).
+FP16 = "scaled = model.weight.grad * 65536\nprint(torch.equal(scaled, scaled.half().float()))\n"
 
 #: Prints how many steps the scaler has seen since its scale last changed.
 CLEAN_STEPS = "print(scaler.state_dict()['_growth_tracker'])\n"
@@ -30,16 +30,16 @@ CLEAN_STEPS = "print(scaler.state_dict()['_growth_tracker'])\n"
 def cured(device):
     """Run a wrong program with its mistake mended, and return what it prints.
 
-    ``cured("no_update", (old, new), …, then=code)`` replaces each `old` by `new`, which must
+    ``cured("amp/wrong/….py", (old, new), …, then=code)`` replaces each `old` by `new`, which must
     occur exactly once in the section that the page shows, and adds `code` at the end. The
     program must end without an error and without a warning.
     """
 
-    def run(name: str, *changes: tuple[str, str], then: str = "") -> str:
-        snippet = load(f"amp/wrong/{name}.py", ROOT)
+    def run(path: str, *changes: tuple[str, str], then: str = "") -> str:
+        snippet = load(path, ROOT)
         source = snippet.sections["main"].text + "\n"
         for old, new in changes:
-            assert source.count(old) == 1, f"{name}.py: {old!r} occurs {source.count(old)} times"
+            assert source.count(old) == 1, f"{path}: {old!r} occurs {source.count(old)} times"
             source = source.replace(old, new)
         lesson = snippet.lesson | {"raises": None, "warns": None}
         result = runner.run(replace(snippet, source=source + then, lesson=lesson), device)
@@ -52,7 +52,7 @@ def cured(device):
 
 def figures(text: str) -> dict[str, float]:
     """The numbers of lines such as ``step taken:  -0.2``, by label."""
-    pairs = (line.split(":") for line in text.splitlines())
+    pairs = (line.split(":") for line in text.splitlines() if ":" in line)
     return {label: float(value.split()[0]) for label, value in pairs}
 
 
@@ -67,21 +67,23 @@ def test_backward_on_the_unscaled_loss_shrinks_the_step_65536_times(program):
 
 def test_backward_on_the_scaled_loss_takes_the_step_wanted(cured):
     printed = cured(
-        "unscaled_loss",
+        "amp/wrong/unscaled_loss.py",
         ("scaler.scale(loss)\nloss.backward()", "scaler.scale(loss).backward()"),
         ("weight.grad[0, 0].item()", "weight.grad[0, 0].item() / scaler.get_scale()"),
+        then=FP16,
     )
+    assert printed.endswith("\nTrue\n")
     seen = figures(printed)
     assert seen["step taken"] == seen["step wanted"] == pytest.approx(-0.2, rel=1e-3)
 
 
 def test_scaling_the_loss_gives_the_scaler_its_scale(cured):
     printed = cured(
-        "scale_forgotten",
+        "amp/wrong/scale_forgotten.py",
         ("loss.backward()", "scaler.scale(loss).backward()"),
-        then="print(scaler.get_scale())\n" + GRADIENT,
+        then="print(scaler.get_scale())\n" + GRADIENT + FP16,
     )
-    assert printed.split() == ["65536.0", "1.00"]
+    assert printed.split() == ["65536.0", "1.00", "True"]
 
 
 def test_stepping_on_scaled_gradients_makes_the_step_65536_times_too_large(program):
@@ -90,7 +92,9 @@ def test_stepping_on_scaled_gradients_makes_the_step_65536_times_too_large(progr
 
 
 def test_scaler_step_takes_the_step_wanted_from_scaled_gradients(cured):
-    seen = figures(cured("step_on_scaled", ("optimizer.step()", "scaler.step(optimizer)")))
+    seen = figures(
+        cured("amp/wrong/step_on_scaled.py", ("optimizer.step()", "scaler.step(optimizer)"))
+    )
     assert seen["too large"] == 1
 
 
@@ -103,63 +107,70 @@ def test_clipping_scaled_gradients_shrinks_the_step_65536_times(program):
 
 def test_unscaling_before_the_clip_makes_the_step_as_long_as_the_clip_allows(cured):
     change = ("norm = nn", "scaler.unscale_(optimizer)\nnorm = nn")
-    seen = figures(cured("clip_scaled", change))
+    seen = figures(cured("amp/wrong/clip_scaled.py", change))
     assert seen["norm that the clip saw"] == 0.4
     assert seen["length of step taken"] == pytest.approx(seen["length of step wanted"], rel=1e-3)
 
 
 def test_update_after_each_step_cures_step_has_already_been_called(cured):
     step = "    scaler.step(optimizer)\n"
-    printed = cured("no_update", (step, step + "    scaler.update()\n"), then=GRADIENT + FRESH)
+    printed = cured(
+        "amp/wrong/no_update.py", (step, step + "    scaler.update()\n"), then=GRADIENT + FP16
+    )
     assert printed == "step 0\nstep 1\n1.00\nTrue\n"
 
 
 def test_scaler_step_gives_update_its_check(cured):
     change = ("optimizer.step()", "scaler.step(optimizer)")
-    printed = cured("update_without_step", change, then="print(scaler.get_scale())\n" + GRADIENT)
-    assert printed.split() == ["65536.0", "1.00"]
+    printed = cured(
+        "amp/wrong/update_without_step.py",
+        change,
+        then="print(scaler.get_scale())\n" + GRADIENT + FP16,
+    )
+    assert printed.split() == ["65536.0", "1.00", "True"]
 
 
 def test_unscaling_once_after_all_micro_batches_cures_unscale_twice(cured):
     clip = "nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)\n"
     printed = cured(
-        "unscale_twice",
+        "amp/wrong/unscale_twice.py",
         (f"    scaler.unscale_(optimizer)\n    {clip}", f"scaler.unscale_(optimizer)\n{clip}"),
         ("for micro_batch", "before = model.weight.clone()\nfor micro_batch"),
         then="loss = 2 * loss\n"
         + GRADIENT
+        + FP16
         + CLEAN_STEPS
         + "print(torch.allclose(before - model.weight, 0.1 * model.weight.grad, atol=1e-6))\n",
     )
-    assert printed == "micro-batch 0\nmicro-batch 1\n1.00\n1\nTrue\n"
+    assert printed == "micro-batch 0\nmicro-batch 1\n1.00\nTrue\n1\nTrue\n"
 
 
 def test_unscaling_before_the_step_cures_unscale_after_step(cured):
     printed = cured(
-        "unscale_after_step",
+        "amp/wrong/unscale_after_step.py",
         (
             "scaler.step(optimizer)\nscaler.unscale_(optimizer)\n",
             "scaler.unscale_(optimizer)\nscaler.step(optimizer)\n",
         ),
-        then=GRADIENT,
+        then=GRADIENT + FP16,
     )
-    assert printed == "1.00\n"
+    assert printed == "1.00\nTrue\n"
 
 
 def test_an_optimizer_without_a_closure_works_with_a_scaler(cured):
     printed = cured(
-        "closure",
+        "amp/wrong/closure.py",
         ("LBFGS(model.parameters())", "SGD(model.parameters())"),
         # Twice: the closure starts from no gradient however often it is called.
         ("scaler.step(optimizer, closure=closure)", "closure()\nloss = closure()"),
-        then="scaler.step(optimizer)\n" + GRADIENT,
+        then="scaler.step(optimizer)\n" + GRADIENT + FP16,
     )
-    assert printed == "1.00\n"
+    assert printed == "1.00\nTrue\n"
 
 
 def test_an_optimizer_with_a_closure_works_in_bf16_without_a_scaler(cured):
     printed = cured(
-        "closure",
+        "amp/wrong/closure.py",
         ("float16", "bfloat16"),
         ("scaler.scale(loss).backward()", "loss.backward()"),
         ("scaler.step(optimizer, closure=closure)", "before = optimizer.step(closure)"),
@@ -170,7 +181,7 @@ def test_an_optimizer_with_a_closure_works_in_bf16_without_a_scaler(cured):
 
 def test_skipping_the_empty_state_of_a_disabled_scaler_lets_the_run_resume(cured):
     printed = cured(
-        "disabled_state",
+        "amp/wrong/disabled_state.py",
         ("scaler.load_state_dict", 'if checkpoint["scaler"]:\n    scaler.load_state_dict'),
         then="print(scaler.is_enabled())\n",
     )
@@ -183,24 +194,25 @@ def test_skipping_the_empty_state_of_a_disabled_scaler_lets_the_run_resume(cured
 def test_an_optimizer_built_from_the_final_model_has_its_inf_checks(cured):
     build = "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
     ready = "scaler = torch.amp.GradScaler(device.type)\n"
-    printed = cured("no_inf_checks", (build, ""), (ready, build + ready))
+    printed = cured("amp/wrong/no_inf_checks.py", (build, ""), (ready, build + ready), then=FP16)
     assert printed.startswith("gradient of the weight that the optimizer knows: tensor([[")
+    assert printed.endswith("\nTrue\n")
 
 
 def test_zero_grad_at_the_start_keeps_the_gradient_for_the_step(cured):
     printed = cured(
-        "zero_grad_between",
+        "amp/wrong/zero_grad_between.py",
         ("optimizer.zero_grad()\n", ""),
         (AUTOCAST, "optimizer.zero_grad()\n" + AUTOCAST),
-        then=GRADIENT,
+        then=GRADIENT + FP16,
     )
     assert printed.startswith("gradient: tensor([[")
-    assert printed.endswith("\n1.00\n")
+    assert printed.endswith("\n1.00\nTrue\n")
 
 
 def test_zero_grad_that_keeps_zeros_loses_the_update_without_an_error(cured):
     printed = cured(
-        "zero_grad_between",
+        "amp/wrong/zero_grad_between.py",
         ("zero_grad()", "zero_grad(set_to_none=False)"),
         ("scaler.step(optimizer)", "before = model.weight.clone()\nscaler.step(optimizer)"),
         then="print(torch.equal(model.weight, before))\n",
@@ -211,9 +223,9 @@ def test_zero_grad_that_keeps_zeros_loses_the_update_without_an_error(cured):
 def test_the_guard_keeps_the_scheduler_from_moving_on_a_skipped_step(cured):
     guard = "old = scaler.get_scale()\nscaler.update()\nif scaler.get_scale() >= old:\n    "
     change = ("scaler.update()\n", guard)
-    skipped = figures(cured("scheduler_unguarded", change))
+    skipped = figures(cured("amp/wrong/scheduler_unguarded.py", change))
     assert skipped == {"scale": 32768, "learning rate": 0.1}
-    stepped = figures(cured("scheduler_unguarded", change, ("1000.0", "0.1")))
+    stepped = figures(cured("amp/wrong/scheduler_unguarded.py", change, ("1000.0", "0.1")))
     assert stepped == {"scale": 65536, "learning rate": 0.05}
 
 
@@ -221,21 +233,21 @@ def test_the_guard_keeps_the_scheduler_from_moving_on_a_skipped_step(cured):
 
 
 def test_fp32_weights_under_autocast_have_gradients_that_can_be_unscaled(cured):
-    assert cured("half_model", (".half()", "")) == "gradient: torch.float32\n"
+    assert cured("amp/wrong/half_model.py", (".half()", "")) == "gradient: torch.float32\n"
 
 
 def test_fp32_weights_under_autocast_keep_adam_from_nan(cured):
-    printed = cured("half_adam", ("model.half()\n", ""))
+    printed = cured("amp/wrong/half_adam.py", ("model.half()\n", ""))
     assert printed.splitlines()[-1] == "weight:           [[-0.001, 0.0]]"
 
 
 def test_autocast_around_each_forward_sees_the_weights_of_each_step(cured):
     loss = "loss = nn.functional.mse_loss(model(inputs), targets)\n"
     printed = cured(
-        "step_in_autocast",
+        "amp/wrong/step_in_autocast.py",
         (AUTOCAST + "    for", "if True:\n    for"),
         (8 * " " + loss, 8 * " " + AUTOCAST + 12 * " " + loss),
-        then=FRESH,
+        then=FP16,
     )
     *lines, fresh = printed.splitlines()
     assert fresh == "True"
@@ -246,7 +258,7 @@ def test_autocast_around_each_forward_sees_the_weights_of_each_step(cured):
 
 
 def test_autocast_without_its_cache_sees_the_weights_of_each_step(cured):
-    printed = cured("step_in_autocast", ("dtype=torch.float16", "cache_enabled=False"))
+    printed = cured("amp/wrong/step_in_autocast.py", ("dtype=torch.float16", "cache_enabled=False"))
     losses = [float(line.split()[-1]) for line in printed.splitlines()]
     assert losses[-1] < 0.1 * losses[0]
 
@@ -255,7 +267,7 @@ def test_autocast_without_its_cache_sees_the_weights_of_each_step(cured):
 
 
 def test_inputs_of_ordinary_size_cure_the_forward_overflow(cured):
-    printed = cured("forward_overflow", ("20000.0", "1.0")).splitlines()
+    printed = cured("amp/wrong/forward_overflow.py", ("20000.0", "1.0")).splitlines()
     assert printed[0] == "step   0  loss 16.0  scale 65536.0"
     assert float(printed[2].split()[3]) < 1e-3
     assert float(printed[2].split()[-1]) >= 1
@@ -263,7 +275,7 @@ def test_inputs_of_ordinary_size_cure_the_forward_overflow(cured):
 
 def test_bf16_has_the_range_that_the_forward_overflow_lacks(cured):
     printed = cured(
-        "forward_overflow",
+        "amp/wrong/forward_overflow.py",
         ("dtype=torch.float16", "dtype=torch.bfloat16"),
         ("lr=0.1", "lr=1e-10"),  # the gradients are huge, as the inputs are
     )
@@ -275,7 +287,7 @@ def test_bf16_has_the_range_that_the_forward_overflow_lacks(cured):
 @pytest.mark.parametrize("lowest", ["torch.finfo(scores.dtype).min", "float('-inf')"])
 def test_a_mask_of_the_lowest_value_of_the_dtype_hides_the_future(cured, lowest):
     printed = cured(
-        "mask_overflow",
+        "amp/wrong/mask_overflow.py",
         ("-1e9", lowest),
         then="print(scores.softmax(dim=-1).float().tolist()[1])\n",
     )
@@ -283,17 +295,19 @@ def test_a_mask_of_the_lowest_value_of_the_dtype_hides_the_future(cured, lowest)
 
 
 def test_an_epsilon_that_fp16_can_hold_guards_the_division(cured):
-    printed = cured("tiny_epsilon", ("+ 1e-8", "+ 1e-4"))
+    printed = cured("amp/wrong/tiny_epsilon.py", ("+ 1e-8", "+ 1e-4"))
     assert printed.splitlines()[-1] == "values:  [[0.0, 0.0]]"
 
 
 def test_dividing_in_fp32_guards_the_division(cured):
     change = ("hidden / (hidden.abs()", "hidden.float() / (hidden.float().abs()")
-    assert cured("tiny_epsilon", change).splitlines()[-1] == "values:  [[0.0, 0.0]]"
+    assert cured("amp/wrong/tiny_epsilon.py", change).splitlines()[-1] == "values:  [[0.0, 0.0]]"
 
 
 def test_a_loss_in_fp32_has_a_gradient_that_fp16_can_hold(cured):
-    printed = cured("half_loss", (".mean()", ".float().mean()"), then="print(loss.dtype)\n")
+    printed = cured(
+        "amp/wrong/half_loss.py", (".mean()", ".float().mean()"), then="print(loss.dtype)\n"
+    )
     assert "inf" not in printed
     assert "loss:     torch.float32\n" in printed
     assert "scale:    65536.0\n" in printed
@@ -303,16 +317,16 @@ def test_a_loss_in_fp32_has_a_gradient_that_fp16_can_hold(cured):
 
 
 def test_casting_to_fp32_cures_mixed_dtypes(cured):
-    assert cured("mixed_dtypes", ("head(features)", "head(features.float())"))
+    assert cured("amp/wrong/mixed_dtypes.py", ("head(features)", "head(features.float())"))
 
 
 def test_staying_inside_autocast_cures_mixed_dtypes(cured):
-    assert cured("mixed_dtypes", ("logits = head", AUTOCAST + "    logits = head"))
+    assert cured("amp/wrong/mixed_dtypes.py", ("logits = head", AUTOCAST + "    logits = head"))
 
 
 def test_casting_to_the_dtype_of_the_buffer_cures_index_put(cured):
     printed = cured(
-        "index_put",
+        "amp/wrong/index_put.py",
         ("= outputs\n", "= outputs.to(buffer.dtype)\n"),
         then="print(buffer.any(dim=1).tolist())\n",
     )
@@ -324,7 +338,7 @@ def test_custom_fwd_and_custom_bwd_cure_the_plain_custom_function(cured):
     static = "    @staticmethod\n    def "
     amp = "    @staticmethod\n    @torch.amp.custom_{}(device_type=device.type)\n    def "
     printed = cured(
-        "custom_function_plain",
+        "amp/wrong/custom_function_plain.py",
         (static + "forward", amp.format("fwd") + "forward"),
         (static + "backward", amp.format("bwd") + "backward"),
         then="print(inputs.grad.unique().tolist())\n",
@@ -333,12 +347,12 @@ def test_custom_fwd_and_custom_bwd_cure_the_plain_custom_function(cured):
 
 
 def test_float_before_numpy_cures_the_unsupported_scalar_type(cured):
-    printed = cured("numpy_bfloat16", ("outputs.cpu()", "outputs.float().cpu()"))
+    printed = cured("amp/wrong/numpy_bfloat16.py", ("outputs.cpu()", "outputs.float().cpu()"))
     assert printed == "outputs: torch.bfloat16\npredictions: float32\n"
 
 
 def test_float_cures_an_operation_that_exists_in_fp32_only(cured):
-    printed = cured("unsupported_op", ("outputs.quantile", "outputs.float().quantile"))
+    printed = cured("amp/wrong/unsupported_op.py", ("outputs.quantile", "outputs.float().quantile"))
     assert printed == "outputs: torch.float16\nmedian: torch.float32\n"
 
 
@@ -347,7 +361,7 @@ def test_float_cures_an_operation_that_exists_in_fp32_only(cured):
 
 def test_the_new_spelling_warns_no_more(cured):
     printed = cured(
-        "deprecated",
+        "amp/wrong/deprecated.py",
         ("torch.cuda.amp.GradScaler(", 'torch.amp.GradScaler("cuda", '),
         ("torch.cuda.amp.autocast(", 'torch.amp.autocast("cuda", '),
     )
@@ -355,14 +369,14 @@ def test_the_new_spelling_warns_no_more(cured):
 
 
 def test_the_type_of_the_device_cures_the_device_object(cured):
-    assert cured("device_object", ("autocast(device,", "autocast(device.type,")) == (
+    assert cured("amp/wrong/device_object.py", ("autocast(device,", "autocast(device.type,")) == (
         "product: torch.bfloat16\n"
     )
 
 
 def test_bce_with_logits_is_safe_under_the_autocast_of_cuda(cured):
     printed = cured(
-        "bce_loss",
+        "amp/wrong/bce_loss.py",
         (
             "binary_cross_entropy(torch.sigmoid(logits), labels)",
             "binary_cross_entropy_with_logits(logits, labels)",
@@ -382,7 +396,7 @@ def test_bce_loss_passes_under_the_autocast_of_the_cpu():
 
 def test_autocast_for_the_device_of_the_tensors_casts(cured):
     printed = cured(
-        "wrong_device",
+        "amp/wrong/wrong_device.py",
         (
             'with torch.amp.autocast("cpu", dtype=torch.bfloat16):',
             'torch.set_autocast_enabled("cuda", True)\n    if True:',
