@@ -38,7 +38,7 @@ check: .venv/site ## check the pages against the snippets and the translations a
 lint: .venv/all ## read the code (ruff) and the spelling of the English prose (codespell)
 	@.venv/bin/ruff format --check --quiet || { echo "make it the usual form: .venv/bin/ruff format" >&2; exit 1; }
 	@.venv/bin/ruff check --quiet
-	@.venv/bin/codespell README.md CONTRIBUTING.md docs/en locales/en snippets tools tests
+	@.venv/bin/codespell README.md CONTRIBUTING.md docs/en locales/en snippets tools
 
 .PHONY: outputs
 outputs: .venv/all ## run the snippets and rewrite their .out files; review the difference before you commit
