@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from . import data
-from .svg import BITS16, TROUBLE, WIDTH, Canvas, num
+from .svg import BITS16, TROUBLE, WIDTH, Canvas, num, text_width
 from .words import Words, power
 
 LEFT, RIGHT = 38, WIDTH - 6
@@ -78,7 +78,9 @@ def draw(words: Words, snippets: Path) -> str:
     for key, sign in (("backoff", -1), ("growth", 1)):
         first = next((i for i in changes if (powers[i] - powers[i - 1]) * sign > 0), None)
         if first is not None:
-            canvas.text(x(first) + 12, y(powers[first - 1]) - 6, words(key, **values))
+            note = words(key, **values)
+            at = min(x(first) + 12, RIGHT - text_width(note))
+            canvas.text(at, y(powers[first - 1]) - 6, note)
 
     canvas.path(f"M{LEFT} {num(end)}H{RIGHT}", stroke="currentColor")
     for step in range(steps[0].number, steps[-1].number + 1):
