@@ -9,7 +9,7 @@ from . import data
 from .svg import BITS32, WIDTH, Canvas, text_width
 from .words import Words
 
-LEFT, LONGEST, HIGH = 62, 212, 22
+LEFT, LONGEST, HIGH = 62, 206, 22
 #: The parts of a bar and how strongly they are colored; the last one is hatched.
 PARTS = {"weights": 0.42, "gradients": 0.26, "adam": 0.12, "saved": 1}
 HATCH = "figure-memory-hatch"
