@@ -1,0 +1,234 @@
+"""What the tests ask of a page: each question a function that returns the faults it finds.
+
+So the same question can be put to a page of the site, where it must find nothing, and to a small
+planted page, where it must find the fault.
+"""
+
+import re
+import struct
+from dataclasses import dataclass
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+
+import axe_playwright_python
+
+from tools.languages import ROOT, languages
+
+AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+@dataclass(frozen=True)
+class Site:
+    """The folder of a built site and the address where a test serves it."""
+
+    folder: Path
+    url: str
+
+    @property
+    def root(self) -> str:
+        """The address that the site was built for, which its canonical links say."""
+        html = (self.folder / "en" / "index.html").read_text("utf-8")
+        return Head(html).first("link", rel="canonical")["href"].removesuffix("en/")
+
+    def file(self, address: str) -> Path:
+        """Return the file that `address`, which starts with the site's root, is served from."""
+        path = self.folder / address.removeprefix(self.root)
+        return path / "index.html" if address.endswith("/") else path
+
+
+@cache
+def pages() -> list[str]:
+    """Return the path of each page in each language: `en/`, `en/amp/`, ..."""
+    found = []
+    for lang in languages():
+        for source in sorted((ROOT / "docs" / lang).rglob("*.md")):
+            name = source.relative_to(ROOT / "docs" / lang).with_suffix("").as_posix()
+            found.append(
+                f"{lang}/" if name == "index" else f"{lang}/{name.removesuffix('/index')}/"
+            )
+    return found
+
+
+def watch(page, home: str) -> list[str]:
+    """Return a list that fills with what goes wrong while `page` is used.
+
+    That is: errors and warnings in the console, exceptions, requests that fail, and any request
+    to an address that doesn't begin with `home`.
+    """
+    faults = []
+
+    def request(sent):
+        if not sent.url.startswith((home, "data:", "blob:", "file:")):
+            faults.append(f"{page.url} asks another host: {sent.url}")
+
+    def response(got):
+        if got.status >= 400:
+            faults.append(f"{page.url}: {got.status} for {got.url}")
+
+    def console(message):
+        if message.type in ("error", "warning"):
+            faults.append(f"{page.url}: console {message.type}: {message.text}")
+
+    page.on("request", request)
+    page.on("response", response)
+    page.on("console", console)
+    page.on("pageerror", lambda error: faults.append(f"{page.url}: exception: {error}"))
+    return faults
+
+
+def accessibility(page) -> list[str]:
+    """Return what axe-core finds on the page, light and dark: each violation with its element.
+
+    A lesson holds thousands of colored words of code, and axe looks at each for seconds: of those
+    that share color, ground and kind of block, in either scheme, one is left a word of its own.
+    """
+    if not page.evaluate("typeof axe === 'object'"):
+        page.evaluate(AXE.read_text("utf-8") + ";undefined")
+    page.emulate_media(color_scheme="light")
+    page.evaluate(
+        """() => {
+          const seen = new Set();
+          for (const word of document.querySelectorAll("pre code span:not(:has(span))")) {
+            const around = [];
+            for (let e = word; e && e.tagName !== "ARTICLE"; e = e.parentElement)
+              around.push(e.className);
+            const kind = around.join("<");
+            if (seen.has(kind)) word.replaceWith(word.textContent); else seen.add(kind);
+          }
+        }"""
+    )
+    # The other rules would see the same elements again in the dark; only the colors are new.
+    light = _axe(page, {"type": "tag", "values": RULES})
+    page.emulate_media(color_scheme="dark")
+    return light + _axe(page, {"type": "rule", "values": ["color-contrast"]})
+
+
+def _axe(page, rules: dict) -> list[str]:
+    found = page.evaluate(
+        "run => axe.run({runOnly: run, resultTypes: ['violations']})"
+        ".then(r => r.violations.map(v => [v.id, v.help, v.nodes.map(n => [n.target.join(' '),"
+        " n.any.concat(n.all).map(c => c.message)[0]])]))",
+        rules,
+    )
+    return [
+        f"{page.url}: {name}: {target}: {why or what}"
+        for name, what, nodes in found
+        for target, why in nodes
+    ]
+
+
+def overflow(page) -> list[str]:
+    """Return the elements that make the page scroll sideways."""
+    return page.evaluate(
+        """() => {
+          const root = document.documentElement, width = root.clientWidth;
+          if (root.scrollWidth <= width) return [];
+          const wide = [...document.body.querySelectorAll("*")].filter(e =>
+            e.getBoundingClientRect().right > width + 1);
+          const name = e => e.tagName.toLowerCase() + (e.id ? "#" + e.id : "") + "."
+            + [...e.classList].join(".");
+          return wide.map(e => `${name(e)} ends at ${e.getBoundingClientRect().right} of ${width}`);
+        }"""
+    )
+
+
+class Head(HTMLParser):
+    """The elements of a page's head (and its images), as (tag, attributes)."""
+
+    def __init__(self, html: str):
+        super().__init__()
+        self.elements = []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        """Keep the element."""
+        self.elements.append((tag, dict(attrs)))
+
+    def first(self, tag: str, **wanted) -> dict:
+        """Return the attributes of the first `tag` with the attributes `wanted`, or {}."""
+        return next(iter(self.every(tag, **wanted)), {})
+
+    def every(self, tag: str, **wanted) -> list[dict]:
+        """Return the attributes of each `tag` that has the attributes `wanted`."""
+        return [
+            attributes
+            for name, attributes in self.elements
+            if name == tag and wanted.items() <= attributes.items()
+        ]
+
+
+def png_size(data: bytes) -> tuple[int, int]:
+    """Return width and height of a PNG; raises ValueError for anything else."""
+    if data[:8] != b"\x89PNG\r\n\x1a\n":
+        raise ValueError("not a PNG")
+    return struct.unpack(">II", data[16:24])
+
+
+def head_faults(html: str, path: str, site: Site) -> list[str]:
+    """Return what the head of the page at `path` lacks for search engines and shared links."""
+    head, faults = Head(html), []
+    lang, _, rest = path.partition("/")
+    address = site.root + path
+
+    def expect(what: str, right: bool) -> None:
+        if not right:
+            faults.append(f"{path}: {what}")
+
+    description = head.first("meta", name="description").get("content", "")
+    expect(
+        f"description of 50 to 170 letters, not {len(description)}", 50 <= len(description) <= 170
+    )
+    expect(f"<html lang={lang}>", head.first("html").get("lang") == lang)
+    canonical = [link.get("href") for link in head.every("link", rel="canonical")]
+    expect(f"one canonical link, to {address}: {canonical}", canonical == [address])
+    others = {
+        link["hreflang"]: link["href"]
+        for link in head.every("link", rel="alternate")
+        if "hreflang" in link
+    }
+    wanted = {code: f"{site.root}{code}/{rest}" for code in languages()}
+    wanted["x-default"] = wanted["en"]
+    expect(f"hreflang links {wanted}: {others}", others == wanted)
+    for link in others.values():
+        expect(f"hreflang {link} leads to no page", site.file(link).is_file())
+    markdown = head.first("link", rel="alternate", type="text/markdown").get("href", "none")
+    expect(f"its Markdown, {markdown}", (site.folder / path / markdown).is_file())
+    for name in ("og:title", "og:description", "og:url", "og:image", "og:image:alt"):
+        expect(name, bool(head.first("meta", property=name).get("content")))
+    for name in ("twitter:card", "twitter:title", "twitter:image"):
+        expect(name, bool(head.first("meta", name=name).get("content")))
+    image = head.first("meta", property="og:image").get("content", "")
+    expect(f"og:image of this site: {image}", image.startswith(site.root))
+    try:
+        size = png_size(site.file(image).read_bytes())
+        expect(f"og:image of 1200 × 630, not {size}", size == (1200, 630))
+    except (OSError, ValueError) as error:
+        faults.append(f"{path}: og:image: {error}")
+    return faults
+
+
+def copied(page, block) -> str:
+    """Press the copy button of a block of code and return what the clipboard then holds."""
+    page.evaluate("navigator.clipboard.writeText('')")
+    block.locator("button.copy").click()
+    page.wait_for_function("navigator.clipboard.readText().then(text => text !== '')")
+    return page.evaluate("navigator.clipboard.readText()")
+
+
+def search(page, query: str) -> list[tuple[str, str]]:
+    """Return what the search finds: (address below the language, words), best first."""
+    if not page.locator("dialog.search").evaluate("dialog => dialog.open"):
+        page.locator("[data-open-search]").click()
+    box = page.locator("dialog.search input")
+    state = page.locator(".search__state")
+    box.fill("")
+    page.wait_for_function("!document.querySelector('.search__state').textContent")
+    box.fill(query)
+    page.wait_for_function("document.querySelector('.search__state').textContent")
+    assert state.text_content()
+    base = page.locator("script[data-base]").get_attribute("data-base")
+    base = page.evaluate("base => new URL(base + '/', location.href).href", base)
+    links = page.locator("#found a").evaluate_all("all => all.map(a => [a.href, a.innerText])")
+    return [(re.sub(f"^{re.escape(base)}", "", href), text) for href, text in links]
