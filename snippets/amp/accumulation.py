@@ -14,12 +14,11 @@ from torch import nn
 
 device = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
 torch.manual_seed(0)
-inputs = torch.randn(64, 4)
+inputs = torch.randn(64, 4).to(device)
 targets = inputs.sum(dim=1, keepdim=True)
-inputs, targets = inputs.to(device), targets.to(device)
 model = nn.Linear(4, 1).to(device)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-scaler = torch.amp.GradScaler(device.type, init_scale=1024.0)
+scaler = torch.amp.GradScaler(device.type, init_scale=128.0)
 
 for step in range(1, 4):
     whole = torch.autograd.grad(nn.functional.mse_loss(model(inputs), targets), model.weight)[0]

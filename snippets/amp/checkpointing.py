@@ -13,7 +13,6 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 device = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
-torch.manual_seed(0)
 blocks = [nn.Sequential(nn.Linear(64, 256), nn.GELU(), nn.Linear(256, 64)) for _ in range(4)]
 model = nn.Sequential(*blocks).to(device)
 inputs = torch.randn(512, 64).to(device)

@@ -13,16 +13,15 @@ from torch import nn
 
 device = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
 torch.manual_seed(0)
-inputs = torch.randn(64, 4)
+inputs = torch.randn(64, 4).to(device)
 targets = inputs.sum(dim=1, keepdim=True)
-inputs, targets = inputs.to(device), targets.to(device)
 
 for use_amp in (True, False):
     torch.manual_seed(1)
     model = nn.Linear(4, 1).to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     # --8<-- [start:new]
-    scaler = torch.amp.GradScaler(device.type, init_scale=1024.0, enabled=use_amp)
+    scaler = torch.amp.GradScaler(device.type, init_scale=128.0, enabled=use_amp)
     # --8<-- [end:new]
     for _ in range(10):
         # --8<-- [start:new]

@@ -10,24 +10,25 @@
 import torch
 from torch import nn
 
-torch.manual_seed(0)
-labels = torch.randint(0, 2, (512,))
-radius = torch.rand(512).sqrt()
-angle = 3 * torch.pi * radius + torch.pi * labels
-points = torch.stack([radius * angle.cos(), radius * angle.sin()], dim=1)
 device = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
-points, labels = points.to(device), labels.to(device)
 
 torch.manual_seed(0)
-model = nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2))
-model = model.to(device)
+arm = torch.randint(0, 2, (512,))
+radius = torch.rand(512).sqrt()
+angle = 3 * torch.pi * radius + torch.pi * arm
+points = torch.stack([radius * angle.cos(), radius * angle.sin()], dim=1).to(device)
+labels = arm.to(device)
+
+torch.manual_seed(0)
+model = nn.Sequential(
+    nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2)
+).to(device)
 optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
 
 with torch.autocast(device.type, dtype=torch.float16):
     logits = model(points)
     loss = nn.functional.cross_entropy(logits, labels)
 scaler = torch.amp.GradScaler(device.type)
-optimizer.zero_grad()
 scaler.scale(loss).backward()
 scaler.step(optimizer)
 

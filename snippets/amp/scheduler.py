@@ -13,9 +13,8 @@ from torch import nn
 
 device = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
 torch.manual_seed(0)
-inputs = torch.randn(64, 4)
+inputs = torch.randn(64, 4).to(device)
 targets = inputs.sum(dim=1, keepdim=True)
-inputs, targets = inputs.to(device), targets.to(device)
 model = nn.Linear(4, 1).to(device)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.08)
 scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)

@@ -13,9 +13,8 @@ from torch import nn
 
 device = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
 torch.manual_seed(0)
-inputs = torch.randn(64, 4)
+inputs = torch.randn(64, 4).to(device)
 total = inputs.sum(dim=1, keepdim=True)
-inputs, total = inputs.to(device), total.to(device)
 small, large = nn.Linear(4, 1).to(device), nn.Linear(4, 1).to(device)
 small_optimizer = torch.optim.SGD(small.parameters(), lr=0.1)
 large_optimizer = torch.optim.SGD(large.parameters(), lr=0.1)

@@ -13,18 +13,20 @@
 import torch
 from torch import nn
 
+device = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
+
 torch.manual_seed(0)
-labels = torch.randint(0, 2, (512,))
+arm = torch.randint(0, 2, (512,))
 radius = torch.rand(512).sqrt()
-angle = 3 * torch.pi * radius + torch.pi * labels
-points = torch.stack([radius * angle.cos(), radius * angle.sin()], dim=1)
+angle = 3 * torch.pi * radius + torch.pi * arm
+points = torch.stack([radius * angle.cos(), radius * angle.sin()], dim=1).to(device)
+labels = arm.to(device)
 # --8<-- [end:data]
 
 # --8<-- [start:model]
-device = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
-points, labels = points.to(device), labels.to(device)
-model = nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2))
-model = model.to(device)
+model = nn.Sequential(
+    nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2)
+).to(device)
 optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
 # --8<-- [end:model]
 

@@ -81,6 +81,21 @@ def on_cpu(operation):
         return operation(x, x.half()).dtype
 
 
+@pytest.fixture
+def layer_dtypes(monkeypatch):
+    """The dtypes that linear layers have returned so far."""
+    seen = set()
+    linear = F.linear
+
+    def watched(*arguments):
+        result = linear(*arguments)
+        seen.add(result.dtype)
+        return result
+
+    monkeypatch.setattr(F, "linear", watched)
+    return seen
+
+
 # The number formats and the gradient that is too small
 
 
@@ -284,6 +299,15 @@ def test_fake_tensors_follow_the_rules_of_the_real_device(program, device):
             torch.set_autocast_dtype(device, previous)
     assert fake == real
     assert names[device] == real
+
+
+def test_the_table_leaves_autocast_as_it_was(program, monkeypatch):
+    calls = []
+    switch = torch.set_autocast_enabled
+    monkeypatch.setattr(torch, "set_autocast_enabled", lambda *to: calls.append(to) or switch(*to))
+    program("amp/autocast_ops.py")
+    assert ("cuda", True) in calls
+    assert calls[-1] == ("cuda", False) or calls[-1][0] != "cuda"
 
 
 def test_autocast_keeps_the_16_bit_copy_of_a_weight_until_it_ends(problem):
@@ -550,6 +574,31 @@ def test_zero_grad_may_stand_anywhere_but_between_backward_and_step(problem, pla
         torch.testing.assert_close(weights(model) - before, expected)
 
 
+def test_the_loop_clears_the_gradients_once_a_step(program, monkeypatch):
+    cleared = []
+    zero_grad = torch.optim.Optimizer.zero_grad
+    monkeypatch.setattr(
+        torch.optim.Optimizer, "zero_grad", lambda self: cleared.append(zero_grad(self))
+    )
+    program("amp/train.py")
+    assert len(cleared) == 201
+
+
+def test_a_forgotten_zero_grad_hides_behind_the_scale(problem):
+    inputs, targets, model = problem
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    scaler = torch.amp.GradScaler(inputs.device.type, init_scale=1024.0)
+    scaler.scale(forward(model, inputs, targets)).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    old = gradients(model)  # unscaled by step, and not cleared
+    true = torch.autograd.grad(scaler.scale(forward(model, inputs, targets)), model.weight)[0]
+    scaler.scale(forward(model, inputs, targets)).backward()
+    scaler.unscale_(optimizer)
+    expected = (true.flatten() + old[:4]) / 1024  # the old ones count 1024 times less
+    torch.testing.assert_close(model.weight.grad.flatten(), expected)
+
+
 # Clipping, accumulation, penalties, several losses
 
 
@@ -639,6 +688,21 @@ def test_one_overflow_lowers_the_scale_once_for_all(program):
     ]
 
 
+def test_clipping_is_shown_on_a_16_bit_forward_pass(program, layer_dtypes):
+    program("amp/clipping.py")
+    assert layer_dtypes == {FP16}
+
+
+def test_accumulation_is_shown_in_16_bits_beside_the_big_batch_in_fp32(program, layer_dtypes):
+    program("amp/accumulation.py")
+    assert layer_dtypes == {FP16, FP32}
+
+
+def test_the_gradient_penalty_is_shown_on_a_16_bit_forward_pass(program, layer_dtypes):
+    program("amp/gradient_penalty.py")
+    assert layer_dtypes == {FP16}
+
+
 # Custom functions
 
 
@@ -709,6 +773,11 @@ def test_resuming_equals_not_stopping_bit_for_bit(program):
     )
     assert all(torch.equal(resumed[i][k], straight[i][k]) for i in straight for k in straight[i])
     assert names["scaler"].state_dict() == names["straight_scaler"].state_dict()
+
+
+def test_what_is_resumed_is_training_in_16_bits(program, layer_dtypes):
+    program("amp/resume.py")
+    assert layer_dtypes == {FP16}
 
 
 @pytest.mark.parametrize("left_out", ["model", "optimizer", "scaler"])
