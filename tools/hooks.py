@@ -2,8 +2,10 @@
 
 import re
 from html import unescape
+from types import SimpleNamespace
 
 from mkdocs.exceptions import BuildError
+from mkdocs.plugins import CombinedEvent, event_priority
 from mkdocs.structure.files import File
 
 from tools import llms, social
@@ -11,6 +13,8 @@ from tools.languages import ROOT, languages, words
 from tools.markdown import PageFault
 from tools.snippets import SNIPPETS
 
+_CODE = re.compile(r"<pre>.*?</pre>", re.S)
+_SPAN = re.compile(r"</?span[^>]*>")
 _LEFT = re.compile(r"<p>(/{3,}[^<\n]*)")
 _page = None  # the page that is being read, for the messages of its mistakes
 _pages = []  # all pages, in the order of the navigation
@@ -20,17 +24,14 @@ def on_config(config):
     """Give the language its address and its words."""
     lang = config.theme["language"]
     config.site_url = config.extra["site_root"].rstrip("/") + f"/{lang}/"
-    config.extra["words"] = words(lang)
+    # Not a dict: in a template `words.copy` would be its method.
+    config.extra["words"] = SimpleNamespace(**words(lang))
     config.extra["languages"] = {code: words(code)["language"] for code in languages()}
     return config
 
 
 def on_files(files, config):
-    """Add the programs, which the blocks of code link to; drop what theme/ does not use."""
-    # Material's scripts, styles and search languages: 2.6 MB for each language.
-    unused = ("assets/javascripts/", "assets/stylesheets/")
-    for file in [file for file in files if file.src_uri.startswith(unused)]:
-        files.remove(file)
+    """Add the programs, which the blocks of code link to."""
     for program in sorted(SNIPPETS.rglob("*.py")):
         uri = program.relative_to(SNIPPETS.parent).as_posix()
         files.append(File.generated(config, uri, abs_src_path=str(program)))
@@ -55,6 +56,24 @@ def on_page_content(html, page, **_):
             f"{where(page)}{line(page, near)}: {near!r} was not understood; "
             "is the name of the block right, has it what it needs, is it closed by `///`?"
         )
+
+
+@event_priority(50)
+def _give_search_plain_code(context, page, **_):
+    """Hide the marks of highlighting: reading them takes the search index half a page's time."""
+    page.whole = page.content
+    page.content = _CODE.sub(lambda code: _SPAN.sub("", code[0]), page.content)
+    return context
+
+
+@event_priority(-50)
+def _take_whole_page(context, page, **_):
+    """Show the page as it was; what was said to the search index alone goes."""
+    page.content = page.whole.replace(' data-search-exclude=""', "")
+    return context
+
+
+on_page_context = CombinedEvent(_give_search_plain_code, _take_whole_page)
 
 
 def on_build_error(error):
