@@ -1,6 +1,7 @@
 """A copy of the house with small pages, for tests that build it, serve it or spoil it."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -88,8 +89,10 @@ def tree(tmp_path) -> Tree:
     copy = Tree(tmp_path / "house")
     for name in ("locales", "theme", "tools"):
         shutil.copytree(ROOT / name, copy.root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("mkdocs.yml", "pyproject.toml", "Makefile"):
-        shutil.copy(ROOT / name, copy.root)
+    shutil.copy(ROOT / "pyproject.toml", copy.root)
+    settings = (ROOT / "mkdocs.yml").read_text("utf-8")
+    nav = re.compile(r"^nav:\n(?: +- .*\n)+", re.M)
+    copy.write("mkdocs.yml", nav.sub("nav: [index.md, amp.md]\n", settings))
     for lang in ("en", "fr", "de"):
         copy.write(f"docs/{lang}/index.md", PAGE.format(title="Home", other="amp.md"))
         copy.write(f"docs/{lang}/amp.md", PAGE.format(title="Lesson", other="index.md#loop"))

@@ -8,6 +8,7 @@ its file and line, the pages stay as they were, and the server lives on.
 """
 
 import argparse
+import html
 import logging
 import multiprocessing
 import os
@@ -87,6 +88,15 @@ def follow(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
+def show_faults(folder: Path, built: Built) -> None:
+    """Where a language has no pages yet, show why there; else its old pages stay."""
+    if not built.complete and not folder.exists():
+        folder.mkdir()
+        text = html.escape("\n".join(built.faults))
+        page = f"<!doctype html><title>{built.lang}: not built</title><pre>{text}</pre>"
+        (folder / "index.html").write_text(page, encoding="utf-8")
+
+
 class Builder:
     """Builds languages in warm processes; called by the server after each change."""
 
@@ -128,7 +138,9 @@ class Builder:
                 for lang in langs
             ]
         except Exception as error:  # such as words that can't be read
-            built = [Built(", ".join(langs), [str(error)])]
+            built = [Built(lang, [str(error)]) for lang in langs]
+        for b in built:
+            show_faults(self.site / b.lang, b)
         faults = [f"{b.lang}: {fault}" for b in built for fault in b.faults]
         done = [b.lang for b in built if b.complete]
         for fault in faults:

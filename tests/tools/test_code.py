@@ -31,7 +31,7 @@ def render(snippets):
             extensions=[
                 "attr_list",
                 "md_in_html",
-                "pymdownx.highlight",
+                "tools.markdown.highlight",
                 "pymdownx.superfences",
                 "pymdownx.snippets",
                 "pymdownx.tabbed",
@@ -144,3 +144,29 @@ def test_a_malformed_program_is_a_fault_of_its_own_file_and_line(render, snippet
     file.write_text(file.read_text().replace("seconds = 1", "secnds = 1"))
     with pytest.raises(PageFault, match=r"small/right.py:6: unknown key 'secnds'"):
         render(fence("small/right.py:main"))
+
+
+CODE = "```python\nx = 1\ny = 2\n```\n"
+
+
+def colored(text: str, extension: str, **options) -> str:
+    return markdown.markdown(
+        text,
+        extensions=["pymdownx.superfences", extension],
+        extension_configs={extension: options},
+    )
+
+
+@pytest.mark.parametrize("options", [{}, {"linenums": True}, {"line_spans": "__span"}])
+def test_blocks_are_colored_as_pymdownx_does(options):
+    text = CODE + "\n" + CODE.replace("python", '{ .python hl_lines="2" }') + "\n" + CODE
+    ours, theirs = "tools.markdown.highlight", "pymdownx.highlight"
+    for _ in range(2):  # the second time from what is kept
+        assert colored(text, ours, **options) == colored(text, theirs, **options)
+
+
+def test_a_block_is_colored_once(monkeypatch):
+    text = CODE.replace("x", "only_here")
+    first = colored(text, "tools.markdown.highlight")
+    monkeypatch.setattr("pymdownx.highlight.highlight", None)
+    assert colored(text, "tools.markdown.highlight") == first

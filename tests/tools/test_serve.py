@@ -125,6 +125,17 @@ def test_a_mistake_is_printed_with_file_and_line_and_the_server_lives_on(server,
     server.until(lambda: "Gedruckt" in server.get("/de/amp/")[2], "the mended words")
 
 
+def test_a_mistake_that_was_there_at_the_start_shows_in_the_browser_until_it_is_mended(tree):
+    tree.edit("docs/fr/amp.md", "right.py:main", "right.py:absent")
+    running = Server(tree.root, free_port())
+    running.until_said("serving")
+    assert "docs/fr/amp.md:13: " in running.get("/fr/")[2]
+    assert running.get("/en/")[0] == 200
+    tree.edit("docs/fr/amp.md", "right.py:absent", "right.py:main")
+    running.until(lambda: "total += number" in running.get("/fr/amp/index.md")[2], "the page")
+    running.end()
+
+
 def test_a_warning_is_printed_and_the_page_is_shown_all_the_same(server, tree):
     tree.edit("docs/en/amp.md", "index.md#loop", "absent.md")
     server.until_said(r"en: docs/en/amp\.md:8: .*'absent\.md'")
