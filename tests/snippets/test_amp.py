@@ -6,6 +6,7 @@ smallest case of its own. All of it runs on the device that ``--device`` names.
 
 import copy
 import io
+import re
 import statistics
 import time
 import types
@@ -15,6 +16,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
+
+from tools.snippets import load
 
 FP16, BF16, FP32 = torch.float16, torch.bfloat16, torch.float32
 
@@ -423,6 +426,34 @@ def test_fp32_fp16_and_bf16_learn_the_spirals_alike(program, name):
     names = program(f"amp/{name}.py")
     assert names["accuracy"] == 1
     assert names["loss"] < 0.01
+
+
+def test_mixed_precision_stays_within_0_002_of_the_losses_of_fp32():
+    losses = {}
+    for name in ("train_fp32", "train"):
+        output = load(f"amp/{name}.py").out_path("cpu").read_text("utf-8")
+        losses[name] = [float(loss) for loss in re.findall(r"loss (\S+)", output)]
+    pairs = list(zip(losses["train_fp32"], losses["train"], strict=True))
+    assert len(pairs) == 5
+    assert all(abs(fp32 - mixed) <= 0.0021 for fp32, mixed in pairs)
+
+
+def test_the_spirals_can_be_learned_in_fp16_without_scaling(program):
+    names = program("amp/train_fp32.py")
+    points, labels, device = names["points"], names["labels"], names["device"]
+    torch.manual_seed(0)
+    layers = [nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2)]
+    model = nn.Sequential(*layers).to(device)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+    for _ in range(201):
+        with torch.autocast(device.type, dtype=FP16):
+            logits = model(points)
+            loss = F.cross_entropy(logits, labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert (logits.argmax(dim=1) == labels).float().mean() == 1
+    assert loss < 0.01
 
 
 @pytest.mark.parametrize("interval", [1, 3, 5])
