@@ -34,6 +34,10 @@ test: lint check browser ## check everything that CI checks
 check: .venv/site ## check the pages against the snippets and the translations against the English
 	@$(RUN) -m tools.checks
 
+.PHONY: translations
+translations: .venv/site ## list the translations that English has left behind, with what changed (DONE="fr/amp#memory" once it is mended)
+	@$(RUN) -m tools.translations $(if $(DONE),--done $(foreach it,$(DONE),'$(it)'))
+
 .PHONY: lint
 lint: .venv/all ## read the code (ruff) and the spelling of the English prose (codespell)
 	@.venv/bin/ruff format --check --quiet || { echo "make it the usual form: .venv/bin/ruff format" >&2; exit 1; }

@@ -87,8 +87,10 @@ class Tree:
 def tree(tmp_path) -> Tree:
     """The copy, to be changed at will."""
     copy = Tree(tmp_path / "house")
+    # The record of the translations speaks of the real pages.
+    ignore = shutil.ignore_patterns("__pycache__", "sections.yml")
     for name in ("locales", "theme", "tools"):
-        shutil.copytree(ROOT / name, copy.root / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, copy.root / name, ignore=ignore)
     shutil.copy(ROOT / "pyproject.toml", copy.root)
     settings = (ROOT / "mkdocs.yml").read_text("utf-8")
     nav = re.compile(r"^nav:\n(?: +- .*\n)+", re.M)

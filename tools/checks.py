@@ -4,6 +4,8 @@
 
 prints each fault as ``file:line: what is wrong; what to do`` and ends with 1 if there are any. Each
 check is a function over plain data that returns a list of faults; a fault is never raised.
+A translation that English has left behind is no fault, only a notice: whoever mends an English
+sentence need not know the other languages.
 """
 
 from __future__ import annotations
@@ -21,8 +23,10 @@ import yaml
 
 from tools import pages as pages_module
 from tools import snippets as snippets_module
+from tools import translations
 from tools.pages import CODE, Page, PageError, Section
 from tools.snippets import Snippet, SnippetError
+from tools.translations import TranslationError
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -87,6 +91,15 @@ def check_headings(page: Page) -> list[Fault]:
                     heading.line,
                     f"{shown} has the id {heading.id!r}",
                     "use lower-case ASCII letters, digits and -",
+                )
+            )
+        elif heading.id == "top":
+            found.append(
+                Fault(
+                    page.file,
+                    heading.line,
+                    f"{shown} has the id 'top', which means the start of the page",
+                    "use another",
                 )
             )
         elif heading.id in seen:
@@ -337,6 +350,44 @@ def _section_faults(english: Page, theirs: Section, page: Page, ours: Section) -
 
 def _listed(embeds: list[str]) -> str:
     return ", ".join(embeds) or "nothing"
+
+
+def check_records(all_pages: dict[str, dict[str, Page]], root: Path = ROOT) -> list[Fault]:
+    """It is recorded from which English text each section of a translation was made."""
+    found = []
+    english = all_pages.get("en", {})
+    for lang in all_pages.keys() - {"en"}:
+        shown = f"locales/{lang}/sections.yml"
+        whole = f'make translations DONE="{lang}"'
+        if not translations.record_file(lang, root).exists():
+            cure = f"compare docs/{lang} with docs/en, then run: {whole}"
+            found.append(Fault(shown, 1, "no record of what was translated", cure))
+            continue
+        try:
+            entries = translations.records(lang, root)
+        except TranslationError as error:
+            file, line, rest = str(error).split(":", 2)
+            found.append(Fault(file, int(line), *rest.strip().rsplit("; ", 1)))
+            continue
+        there = [
+            section
+            for name, page in all_pages[lang].items()
+            if name in english
+            for section in translations.sections(english[name], page, root)
+        ]
+        for section in [s for s in there if s.recorded is None]:
+            found.append(
+                Fault(
+                    section.file,
+                    section.line,
+                    f"the section #{section.id} is not recorded as translated",
+                    f"compare it with {section.english}, then run: {section.command}",
+                )
+            )
+        for key in entries.keys() - {s.key for s in there}:
+            cure = "remove the line"
+            found.append(Fault(shown, entries[key][1], f"there is no section {key}", cure))
+    return found
 
 
 # --- words -------------------------------------------------------------------------------------
@@ -716,6 +767,25 @@ def _line_of(page: Page, *wanted: str | None) -> int:
     return 1
 
 
+def check_notes(html: str, page: Page, stale: set[str]) -> list[Fault]:
+    """The rendered page of a translation says at each of its `stale` sections that it is stale."""
+    said = re.findall(r'<div class="admonition stale".*?href="([^"]*)"', html, re.S)
+    noted = {urllib.parse.urlsplit(address).fragment or "top" for address in said}
+    first = next((heading.id for heading in page.headings), None)
+    if first in noted:
+        noted.add("top")  # one note for both
+    return [
+        Fault(
+            page.file,
+            section.line,
+            f"#{section.id} is stale and does not say so",
+            "is tools.markdown.stale among the markdown_extensions, with the page's lang?",
+        )
+        for section in page.sections
+        if section.id in stale - noted
+    ]
+
+
 def check_links(site: Path, root: str = "https://site.invalid/") -> list[Fault]:
     """Each address within the built `site` leads to a file of it, and to an id of that page.
 
@@ -780,6 +850,7 @@ def check_sources(root: Path = ROOT) -> list[Fault]:
     english = all_pages.get("en", {})
     found += check_unshown(list(english.values()), programs)
     found += check_languages(all_pages)
+    found += check_records(all_pages, root)
     for lang, theirs in all_pages.items():
         terms, faults = load_glossary(lang, root)
         found += faults
@@ -801,6 +872,10 @@ def check_site(site: Path, address: str, root: Path = ROOT) -> list[Fault]:
     commands = set(load_commands(root))
     found = []
     known = set()
+    stale = {
+        lang: {(s.page, s.id) for s in theirs if s.stale}
+        for lang, theirs in translations.all_sections(root).items()
+    }
     for lang, theirs in pages_module.load_all(root).items():
         for name, page in theirs.items():
             stem = name.removesuffix("index").rstrip("/")
@@ -809,7 +884,10 @@ def check_site(site: Path, address: str, root: Path = ROOT) -> list[Fault]:
             if not file.is_file():
                 found.append(Fault(page.file, 1, "the page was not built", "add it to 'nav'"))
                 continue
-            found += check_rendered(file.read_text("utf-8"), page, root / "snippets", commands)
+            html = file.read_text("utf-8")
+            found += check_rendered(html, page, root / "snippets", commands)
+            ids = {id for name_, id in stale.get(lang, ()) if name_ == name}
+            found += check_notes(html, page, ids)
     for file in set(site.rglob("*.html")) - known:
         for block in read_html(file.read_text("utf-8")).blocks:
             shown = file.relative_to(site).as_posix()
@@ -817,6 +895,16 @@ def check_site(site: Path, address: str, root: Path = ROOT) -> list[Fault]:
                 Fault(shown, 1, f"a block that nothing tests: {block.text[:40]!r}", "remove it")
             )
     return found + check_links(site, address)
+
+
+def stale_notices(root: Path = ROOT) -> list[str]:
+    """What to say of the translations that English has left behind: no fault of who mends it."""
+    return [
+        f"notice: {count} stale section{'s' * (count != 1)} in docs/{lang}; "
+        "`make translations` shows what has changed"
+        for lang, theirs in translations.all_sections(root).items()
+        if (count := sum(section.stale for section in theirs))
+    ]
 
 
 def main() -> int:
@@ -831,6 +919,8 @@ def main() -> int:
                 print("\n".join(faults))
                 return 1
             found = check_site(Path(folder), build.site_root())
+        for notice in stale_notices():
+            print(notice)
     for fault in sorted(set(found)):
         print(fault)
     if found:

@@ -173,8 +173,11 @@ def _lesson(source: str, file: str) -> dict:
     return DEFAULTS | lesson
 
 
-def _sections(source: str, file: str) -> dict[str, Section]:
-    """Return the named sections of `source`. A section inside another one is a section too."""
+def parse_sections(source: str, file: str) -> dict[str, Section]:
+    """Return the named sections of `source`; `file` is how messages call it.
+
+    A section inside another one is a section too. Raises SnippetError for markers that don't match.
+    """
     lines = source.split("\n")
     spans: list[tuple[str, int, int]] = []  # name, line of the start marker, line of the end
     unfinished: list[tuple[str, int]] = []
@@ -274,7 +277,7 @@ def load(path: str, root: Path = SNIPPETS) -> Snippet:
     lesson = _lesson(source, shown)
     if not ast.get_docstring(tree):
         raise SnippetError(shown, 1, "no docstring", "say in one sentence what the program shows")
-    return Snippet(path, source, lesson, _sections(source, shown), Path(root))
+    return Snippet(path, source, lesson, parse_sections(source, shown), Path(root))
 
 
 def load_all(root: Path = SNIPPETS) -> list[Snippet]:
