@@ -7,6 +7,7 @@ lesson recommends is made to the program's text, and the symptom must be gone.
 from dataclasses import replace
 
 import pytest
+import torch
 
 from tests.snippets import runner
 from tests.snippets.conftest import ROOT
@@ -166,6 +167,19 @@ def test_an_optimizer_without_a_closure_works_with_a_scaler(cured):
         then="scaler.step(optimizer)\n" + GRADIENT + FP16,
     )
     assert printed == "1.00\nTrue\n"
+
+
+def test_a_closure_without_its_name_is_not_refused_and_sees_scaled_gradients(cured):
+    printed = cured(
+        "amp/wrong/closure.py",
+        ("LBFGS(model.parameters())", "SGD(model.parameters())"),
+        (
+            "scaler.step(optimizer, closure=closure)",
+            "closure()\nscaler.step(optimizer, closure)\nloss = closure()",
+        ),
+        then=GRADIENT,
+    )
+    assert float(printed) == pytest.approx(65536, rel=0.01)
 
 
 def test_an_optimizer_with_a_closure_works_in_bf16_without_a_scaler(cured):
@@ -403,3 +417,25 @@ def test_autocast_for_the_device_of_the_tensors_casts(cured):
         ),
     )
     assert printed == "device:  cuda\nproduct: torch.float16\n"
+
+
+# The words of the same mistake in other places
+
+
+def test_writing_to_a_slice_converts_where_writing_by_indices_does_not(cured):
+    change = ("buffer[rows] = outputs", "buffer[1:3] = outputs")
+    printed = cured("amp/wrong/index_put.py", change, then="print(buffer.any().item())\n")
+    assert printed.endswith("True\n")
+
+
+@pytest.mark.parametrize(
+    ("layer", "message"),
+    [
+        (lambda h: torch.nn.Linear(4, 1, bias=False)(h), "expected m1 and m2 to have the same"),
+        (lambda h: torch.nn.Conv1d(8, 1, 1)(h), r"Input type \(c10::Half\) and bias type \(float"),
+        (lambda h: torch.bmm(h[None], torch.ones(1, 4, 1)), "expected scalar type Half but found"),
+    ],
+)
+def test_mixed_dtypes_have_other_words_in_other_operations(layer, message):
+    with pytest.raises(RuntimeError, match=message):
+        layer(torch.ones(8, 4, dtype=torch.float16))
