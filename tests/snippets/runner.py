@@ -85,14 +85,17 @@ class Outcome:
     warned: bool
 
 
-def execute(snippet: Snippet) -> Outcome:
+def execute(snippet: Snippet, **names) -> Outcome:
     """Run `snippet` as ``__main__`` in this process. What it raises is caught and returned.
+
+    `names` are global variables that it finds, in place of the built-in ones for instance.
 
     Warnings are errors, apart from the category that the program declares with ``warns``: it is
     printed where it occurs, as ``Category: message``.
     """
     main = types.ModuleType("__main__")
     main.__file__ = str(snippet.file)
+    main.__dict__.update(names)
     code = compile(snippet.source, str(snippet.file), "exec", dont_inherit=True)
     warned = False
     exception = None
