@@ -32,6 +32,8 @@ from tools.snippets import ROOT, SNIPPETS, Snippet, SnippetError, load_all
 
 CLAIMS = ROOT / "tests" / "snippets"
 EXEMPT = CLAIMS / "survivors.yml"
+#: Tests of every program or of the harness itself: no claims of a lesson.
+HARNESS = {"test_programs.py", "test_harness.py", "test_cuda_rules.py", "test_mutants.py"}
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def claims_of(path: str, folder: Path = CLAIMS) -> list[str]:
     found = []
     for file in sorted(folder.glob("test_*.py")):
         text = file.read_text("utf-8")
-        if file.name in ("test_programs.py", "test_harness.py") or path not in text:
+        if file.name in HARNESS or path not in text:
             continue
         functions = [
             node
