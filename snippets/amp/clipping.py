@@ -4,7 +4,8 @@
 #
 # [tool.lesson]
 # seconds = 1
-# rtol = 0.005
+# rtol = 0.001
+# rtol_accelerator = 0.005
 # ///
 """Clipping gradients: first divide them by the scale, then clip, then step."""
 

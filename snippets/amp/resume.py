@@ -54,21 +54,25 @@ torch.save(checkpoint, file)
 # --8<-- [end:save]
 
 # --8<-- [start:resume]
-model, optimizer, scaler = start()
+model, optimizer, scaler = start()  # in a new process, say
+print(f"clean steps, new scaler  : {scaler.state_dict()['_growth_tracker']}")
 file.seek(0)
 # --8<-- [start:new]
-checkpoint = torch.load(file, map_location=device)
-model.load_state_dict(checkpoint["model"])
-optimizer.load_state_dict(checkpoint["optimizer"])
-scaler.load_state_dict(checkpoint["scaler"])
+saved = torch.load(file, map_location=device)
+model.load_state_dict(saved["model"])
+optimizer.load_state_dict(saved["optimizer"])
+scaler.load_state_dict(saved["scaler"])
 # --8<-- [end:new]
+print(f"clean steps, loaded      : {scaler.state_dict()['_growth_tracker']}")
 train(model, optimizer, scaler, steps=3)
 # --8<-- [end:resume]
 
 # --8<-- [start:compare]
 straight_model, straight_optimizer, straight_scaler = start()
 train(straight_model, straight_optimizer, straight_scaler, steps=6)
-print(f"weights, bit for bit the same: {model.weight.equal(straight_model.weight)}")
-print(f"scaler's state the same      : {scaler.state_dict() == straight_scaler.state_dict()}")
-print(f"scale after 6 steps          : {scaler.get_scale():.0f}")
+print(f"first weight, 3 + 3 steps: {model.weight[0, 0].item():.4f}")
+print(f"first weight, 6 steps    : {straight_model.weight[0, 0].item():.4f}")
+print(f"bit for bit the same     : {model.weight.equal(straight_model.weight)}")
+print(f"scaler's state the same  : {scaler.state_dict() == straight_scaler.state_dict()}")
+print(f"scale                    : {scaler.get_scale():.0f}")
 # --8<-- [end:compare]

@@ -34,5 +34,6 @@ for step in range(1, 6):
         scheduler.step()
     # --8<-- [end:new]
     happened = "stepped" if stepped else "skipped"
-    print(f"step {step}: {happened}, learning rate for the next: {scheduler.get_last_lr()[0]:.3f}")
+    rate = scheduler.get_last_lr()[0]
+    print(f"step {step}: loss {loss.item():.2f}, {happened}, next learning rate {rate:.3f}")
 # --8<-- [end:main]

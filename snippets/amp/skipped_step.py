@@ -30,7 +30,7 @@ scaler.update()
 skipped = scaler.get_scale() < scale
 # --8<-- [end:new]
 
-print(f"loss is finite       : {loss.isfinite().item()}")
+print(f"loss                 : {loss.item():.2f}")
 print(f"gradients are finite : {model.weight.grad.isfinite().all().item()}")
 print(f"weights have changed : {not model.weight.equal(before)}")
 print(f"optimizer has a state: {len(optimizer.state) > 0}")

@@ -17,6 +17,8 @@ import torch.nn.functional as F
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from tests.snippets import runner
+from tests.snippets.conftest import ROOT
 from tools.snippets import load
 
 FP16, BF16, FP32 = torch.float16, torch.bfloat16, torch.float32
@@ -296,13 +298,13 @@ def test_fake_tensors_follow_the_rules_of_the_real_device(program, device):
     assert names[device] == real
 
 
-def test_the_table_leaves_autocast_as_it_was(program, monkeypatch):
-    calls = []
-    switch = torch.set_autocast_enabled
-    monkeypatch.setattr(torch, "set_autocast_enabled", lambda *to: calls.append(to) or switch(*to))
-    program("amp/autocast_ops.py")
-    assert ("cuda", True) in calls
-    assert calls[-1] == ("cuda", False) or calls[-1][0] != "cuda"
+def test_the_table_leaves_autocast_as_it_was(device, capsys):
+    runner.use_device(device)
+    try:
+        runner.execute(load("amp/autocast_ops.py", ROOT))
+        assert not torch.is_autocast_enabled("cuda")
+    finally:
+        torch.set_autocast_enabled("cuda", False)
 
 
 def test_autocast_keeps_the_16_bit_copy_of_a_weight_until_it_ends(problem):
@@ -415,6 +417,18 @@ def test_the_parts_of_the_loop_make_the_step_of_the_whole_loop(program):
     scaler.update()
     assert weights(model).equal(weights(parts["model"]))
     assert scaler.state_dict() == parts["scaler"].state_dict()
+
+
+def test_the_parts_of_the_loop_train_on_the_problem_of_the_course(program):
+    whole = program("amp/train_fp32.py")
+    for part in (
+        program("amp/loop_1_forward.py"),
+        program("amp/loop_2_backward.py"),
+        program("amp/loop_3_step.py"),
+        program("amp/loop_4_update.py"),
+    ):
+        assert part["points"].equal(whole["points"])
+        assert part["labels"].equal(whole["labels"])
 
 
 def test_adams_first_step_moves_a_weight_by_the_learning_rate(program):
@@ -597,14 +611,28 @@ def test_zero_grad_may_stand_anywhere_but_between_backward_and_step(problem, pla
         torch.testing.assert_close(weights(model) - before, expected)
 
 
-def test_the_loop_clears_the_gradients_once_a_step(program, monkeypatch):
-    cleared = []
+@pytest.fixture
+def cleared(monkeypatch):
+    """The calls of an optimizer's zero_grad so far."""
+    calls = []
     zero_grad = torch.optim.Optimizer.zero_grad
-    monkeypatch.setattr(
-        torch.optim.Optimizer, "zero_grad", lambda self: cleared.append(zero_grad(self))
-    )
+
+    def watched(optimizer):
+        calls.append(optimizer)
+        zero_grad(optimizer)
+
+    monkeypatch.setattr(torch.optim.Optimizer, "zero_grad", watched)
+    return calls
+
+
+def test_the_loop_clears_the_gradients_once_a_step(program, cleared):
     program("amp/train.py")
     assert len(cleared) == 201
+
+
+def test_each_of_several_optimizers_clears_its_gradients_once_a_step(program, cleared):
+    names = program("amp/several_losses.py")
+    assert cleared == [names["small_optimizer"], names["large_optimizer"]] * 5
 
 
 def test_a_forgotten_zero_grad_hides_behind_the_scale(problem):
@@ -775,6 +803,26 @@ def test_custom_bwd_runs_backward_with_the_autocast_state_of_forward(device):
         out = Look.apply(x)
     out.sum().backward()  # outside the region
     assert seen == {"forward": True, "backward": True}
+
+
+def test_the_custom_function_runs_backward_without_autocast_too(program, device):
+    """Even where somebody calls backward inside the region."""
+    seen = []
+
+    class Context:
+        def save_for_backward(self, *tensors):
+            self.tensors = tensors
+
+        @property
+        def saved_tensors(self):
+            seen.append(torch.is_autocast_enabled(device))
+            return self.tensors
+
+    cube, context = program("amp/custom_function.py")["Cube"], Context()
+    with torch.autocast(device, dtype=FP16):
+        cube.forward(context, torch.ones(1, device=device))
+        cube.backward(context, torch.ones(1, device=device))
+    assert seen == [False]
 
 
 def test_the_custom_function_holds_a_value_that_fp16_cannot(program):
