@@ -31,18 +31,18 @@
   const copyIcon = icon("M7 7V4.5A1.5 1.5 0 0 1 8.5 3h7A1.5 1.5 0 0 1 17 4.5v7a1.5 1.5 0 0 1-1.5 1.5H13M4.5 7h7A1.5 1.5 0 0 1 13 8.5v7a1.5 1.5 0 0 1-1.5 1.5h-7A1.5 1.5 0 0 1 3 15.5v-7A1.5 1.5 0 0 1 4.5 7z");
   const doneIcon = icon("m4 10.5 4 4 8-9");
   const said = document.body.appendChild(Object.assign(document.createElement("p"), { className: "visually-hidden", role: "status" }));
-  for (const block of navigator.clipboard ? all(".highlight") : []) {
-    const code = block.querySelector("pre > code");
-    if (!code) continue;
-    const button = Object.assign(document.createElement("button"), { type: "button", className: "copy", title: dialog.dataset.copy, innerHTML: copyIcon });
-    button.setAttribute("aria-label", dialog.dataset.copy);
-    button.addEventListener("click", async () => {
-      await navigator.clipboard.writeText(code.textContent);
-      button.dataset.done = ""; button.innerHTML = doneIcon; said.textContent = dialog.dataset.copied;
-      setTimeout(() => { delete button.dataset.done; button.innerHTML = copyIcon; said.textContent = ""; }, 2000);
-    });
-    (block.closest(".listing") || block).append(button);
-  }
+  const copy = document.createElement("template");
+  copy.innerHTML = `<button type="button" class="copy">${copyIcon}</button>`;
+  copy.content.firstChild.title = dialog.dataset.copy;
+  copy.content.firstChild.ariaLabel = dialog.dataset.copy;
+  for (const block of navigator.clipboard ? all(".highlight") : []) (block.closest(".listing") || block).append(copy.content.cloneNode(true));
+  addEventListener("click", async event => {
+    const button = event.target.closest?.(".copy");
+    if (!button) return;
+    await navigator.clipboard.writeText(button.parentElement.querySelector("pre > code").textContent);
+    button.dataset.done = ""; button.innerHTML = doneIcon; said.textContent = dialog.dataset.copied;
+    setTimeout(() => { delete button.dataset.done; button.innerHTML = copyIcon; said.textContent = ""; }, 2000);
+  });
 
   // What scrolls sideways can be reached and scrolled by keyboard, and only that.
   const measured = new ResizeObserver(entries => {
