@@ -1,6 +1,7 @@
 """A translated section says to its reader that the English one has changed since.
 
-Beneath the heading of each section that tools/translations.py finds stale stands
+Beneath the heading (of a page's title, beneath the paragraph after it) of each section that
+tools/translations.py finds stale stands
 
     <div class="admonition stale" role="note"><p>… <a href="../../en/amp/#memory">…</a></p></div>
 
@@ -74,7 +75,10 @@ class _Notes(Treeprocessor):
             here = [id for id in (heading.get("id"), "top" * (number == 0)) if id in stale]
             if here:
                 parent = parents[heading]
-                parent.insert(list(parent).index(heading) + 1, self._note(page, here[0]))
+                at = list(parent).index(heading) + 1
+                # The paragraph after a page's title belongs to it: the style sheet makes it large.
+                at += heading.tag == "h1" and at < len(parent) and parent[at].tag == "p"
+                parent.insert(at, self._note(page, here[0]))
 
     def _note(self, page: pages.Page, id: str) -> etree.Element:
         word = words(self.lang, self.root)
