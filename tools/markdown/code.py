@@ -148,9 +148,21 @@ class _Titles(Treeprocessor):
             other = "." in Path(said["data-output"]).stem
             label = etree.SubElement(title, "span", {"class": "listing-label"})
             label.text = f"{word['output']} ({device.upper()})" if other else word["output"]
+        # A browser leaves out the layout of what is off the screen, if it knows how high it is.
+        listing.set("style", f"--lines:{self._lines(said)}")
         block.tail = None
         listing.append(block)
         return listing
+
+    def _lines(self, said: dict[str, str]) -> int:
+        """Return how many lines a block shows."""
+        if output := said.get("data-output"):
+            text = (self.root / output).read_text("utf-8")
+        else:
+            snippet = load(said["data-snippet"], self.root)
+            name = said.get("data-section")
+            text = snippet.sections[name].text if name else snippet.source
+        return text.rstrip("\n").count("\n") + 1
 
 
 class CodeExtension(Extension):
