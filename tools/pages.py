@@ -217,7 +217,8 @@ def numbers(text: str, lang: str, line: int = 1) -> Iterator[Number]:
     for found in _pattern(lang).finditer(text):
         if versions := found["version"] or found["dotted"]:
             for version in re.findall(r"\d+(?:\.\d+)+", versions):
-                yield Number(line, version, version)
+                plain = version.removesuffix(".0") if version.count(".") == 1 else version
+                yield Number(line, version, plain)
             continue
         if found.groupdict().get("english"):
             yield Number(line, found["english"], f"{found['english']} (with a decimal point)")

@@ -305,3 +305,34 @@ def test_device_that_is_not_there_fails_the_session():
     )
     assert done.returncode == 4, done.stdout + done.stderr
     assert "--device xpu: torch finds no xpu on this machine" in done.stderr
+
+
+def test_program_leaves_torch_as_it_was(tmp_path, monkeypatch, request):
+    """What a program changes for the whole process must not reach the next claim."""
+    import torch
+
+    from tests.snippets import conftest
+
+    (tmp_path / "amp").mkdir()
+    body = (
+        "import torch\ntorch.manual_seed(5)\ntorch.set_default_dtype(torch.float64)\n"
+        "torch.set_grad_enabled(False)\ntorch.set_autocast_enabled('cpu', True)\nkept = 7\n"
+    )
+    (tmp_path / "amp/planted.py").write_text(HEAD.format(keys="") + body + "print(kept)\n")
+    monkeypatch.setattr(conftest, "ROOT", tmp_path)
+    before = torch.get_rng_state()
+    found = request.getfixturevalue("program")("amp/planted.py")
+    assert (found["kept"], found["__stdout__"], found["__exception__"]) == (7, "7\n", None)
+    assert torch.equal(before, torch.get_rng_state())
+    assert torch.get_default_dtype() == torch.float32
+    assert torch.is_grad_enabled() and not torch.is_autocast_enabled("cpu")
+
+
+def test_program_raises_what_is_not_declared(tmp_path, monkeypatch, request):
+    from tests.snippets import conftest
+
+    (tmp_path / "amp").mkdir()
+    (tmp_path / "amp/planted.py").write_text(HEAD.format(keys="") + "1 / 0\n")
+    monkeypatch.setattr(conftest, "ROOT", tmp_path)
+    with pytest.raises(ZeroDivisionError):
+        request.getfixturevalue("program")("amp/planted.py")
