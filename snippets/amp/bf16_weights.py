@@ -3,7 +3,7 @@
 # dependencies = ["torch>=2.11"]
 #
 # [tool.lesson]
-# seconds = 3
+# seconds = 5
 # ///
 """Why the weights stay in fp32: a thousand small updates, lost in bf16, caught in fp32."""
 

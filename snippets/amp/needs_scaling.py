@@ -3,7 +3,7 @@
 # dependencies = ["torch>=2.11"]
 #
 # [tool.lesson]
-# seconds = 2
+# seconds = 5
 # ///
 """A signal so faint that fp16 cannot learn it without a scaled loss."""
 

@@ -3,7 +3,7 @@
 # dependencies = ["torch>=2.11"]
 #
 # [tool.lesson]
-# seconds = 2
+# seconds = 10
 # rtol = 0.1
 # rtol_accelerator = 0.2
 # ///
