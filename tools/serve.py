@@ -156,13 +156,21 @@ class Builder:
             self.pool = None
 
 
+class _Server(LiveReloadServer):
+    """Says where it serves once it can be reached there."""
+
+    def server_activate(self) -> None:
+        super().server_activate()
+        print(f"serving {self.url} in {', '.join(languages())}; Ctrl-C ends it", flush=True)
+
+
 def serve(port: int) -> None:
     """Serve until Ctrl-C or a signal to end. Raises OSError if the port can't be had."""
     url = f"http://{HOST}:{port}/"
     with tempfile.TemporaryDirectory(prefix="scale-by-example-") as folder:
         site = Path(folder)
         builder = Builder(site, url)
-        server = LiveReloadServer(builder, HOST, port, folder, polling_interval=0.2)
+        server = _Server(builder, HOST, port, folder, polling_interval=0.2)
         server.build_delay = 0.05
 
         def not_found(_code: int) -> bytes | None:
@@ -174,7 +182,6 @@ def serve(port: int) -> None:
             builder.build(list(languages()))
             for source in SOURCES:
                 server.watch(str(ROOT / source))
-            print(f"serving {url} in {', '.join(languages())}; Ctrl-C ends it", flush=True)
             server.serve()
         except KeyboardInterrupt:
             print()
