@@ -157,11 +157,23 @@ class Builder:
 
 
 class _Server(LiveReloadServer):
-    """Says where it serves once it can be reached there."""
+    """MkDocs's server, which says when it can be reached and looks for changes by itself.
+
+    Its own observer starts late and tells only what happens from then on: an edit made during the
+    first build would wait for the next one.
+    """
 
     def server_activate(self) -> None:
         super().server_activate()
         print(f"serving {self.url} in {', '.join(languages())}; Ctrl-C ends it", flush=True)
+
+    def service_actions(self) -> None:
+        """Ask for a build if anything changed since the last; the serving thread calls this."""
+        super().service_actions()
+        if snapshot() != self.builder.files:
+            with self._rebuild_cond:
+                self._want_rebuild = True
+                self._rebuild_cond.notify_all()
 
 
 def serve(port: int) -> None:
@@ -170,7 +182,7 @@ def serve(port: int) -> None:
     with tempfile.TemporaryDirectory(prefix="scale-by-example-") as folder:
         site = Path(folder)
         builder = Builder(site, url)
-        server = _Server(builder, HOST, port, folder, polling_interval=0.2)
+        server = _Server(builder, HOST, port, folder, shutdown_delay=0.2)
         server.build_delay = 0.05
 
         def not_found(_code: int) -> bytes | None:
@@ -180,8 +192,7 @@ def serve(port: int) -> None:
         server.error_handler = not_found
         try:
             builder.build(list(languages()))
-            for source in SOURCES:
-                server.watch(str(ROOT / source))
+            server.watch(str(ROOT / "mkdocs.yml"))  # with nothing to watch no page would reload
             server.serve()
         except KeyboardInterrupt:
             print()

@@ -15,7 +15,7 @@ import pytest
 
 from tools.serve import HOST, snapshot, taken, touched
 
-PATIENCE = 30  # seconds: a fault of the server, not a slow machine, takes longer
+PATIENCE = 60  # seconds: a fault of the server, not a slow machine, takes longer
 
 
 def free_port() -> int:
