@@ -178,7 +178,7 @@ def head_faults(html: str, path: str, site: Site) -> list[str]:
 
     description = head.first("meta", name="description").get("content", "")
     expect(
-        f"description of 50 to 170 letters, not {len(description)}", 50 <= len(description) <= 170
+        f"description of 50 to 200 letters, not {len(description)}", 50 <= len(description) <= 200
     )
     expect(f"<html lang={lang}>", head.first("html").get("lang") == lang)
     canonical = [link.get("href") for link in head.every("link", rel="canonical")]

@@ -144,7 +144,7 @@ def test_every_block_holds_exactly_its_section_or_output(open_page, path):
 def test_the_title_of_a_block_leads_to_the_whole_program(site, open_page, path):
     page = open_page(path)
     links = page.locator(".listing-title a").evaluate_all(
-        "all => all.map(a => [a.href, a.innerText])"
+        "all => all.map(a => [a.href, a.textContent])"
     )
     assert links
     for href, name in set(map(tuple, links)):

@@ -14,6 +14,7 @@ DOCS = {
             "GradScaler",
             "<p>The <code>torch.amp.GradScaler</code> scales gradients.</p>",
         ),
+        ("c/", "GradScaler and more", "<p>GradScaler, GradScaler.</p>"),
         ("b/", "Losses", "<p>Several losses &amp; unscale_() twice: the batches were skipped.</p>"),
     ],
     "fr": [
@@ -39,7 +40,7 @@ FINDS = [
     ("en", "GRADSCALER", "a/#scaler"),
     ("en", "scaler", "a/#scaler"),
     ("en", "gradsc", "a/#scaler"),  # still being typed
-    ("en", "gradient scaling", "a/#scaler"),  # singular, another form of a verb
+    ("en", "gradients scaling", "a/#scaler"),  # singular, another form of a verb
     ("en", "loss", "b/"),
     ("en", "batch", "b/"),
     ("en", "skipping", "b/"),

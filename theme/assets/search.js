@@ -123,6 +123,8 @@ function index(docs, lang) {
     }
     const enough = asked.length <= 3 ? asked.length : Math.ceil(0.7 * asked.length);
     const found = [...scores].filter(([, [words]]) => words >= enough);
+    // A section that is called what was asked comes first.
+    for (const [n, counted] of found) if ((sections[n].title.match(WORD) || []).every(word => hits.has(fold(word)))) counted[1] *= 4;
     found.sort(([n, [words, score]], [m, [others, other]]) => others - words || other - score || n - m);
     return found.map(([n]) => {
       const { location, title, text } = sections[n];
