@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import axe_playwright_python
+from playwright.sync_api import Error
 
 from tools.languages import ROOT, languages
 
@@ -232,3 +233,64 @@ def search(page, query: str) -> list[tuple[str, str]]:
     base = page.evaluate("base => new URL(base + '/', location.href).href", base)
     links = page.locator("#found a").evaluate_all("all => all.map(a => [a.href, a.innerText])")
     return [(re.sub(f"^{re.escape(base)}", "", href), text) for href, text in links]
+
+
+def quiz_faults(page) -> list[str]:
+    """Return what keeps a reader from answering the first quiz by keyboard alone."""
+    if not page.locator(".quiz input").count():
+        return [f"{page.url}: a quiz without a control that takes the keyboard"]
+    faults, quiz = [], page.locator(".quiz").first
+    answers, why = quiz.locator("input"), quiz.locator(".quiz-why > div:visible")
+    right = quiz.locator(".quiz-choice--right input").first
+    if why.count():
+        faults.append(f"{page.url}: an explanation shows before an answer")
+    answers.first.focus()
+    page.keyboard.press("Space")
+    for _ in range(answers.count()):
+        if right.is_checked():
+            break
+        page.keyboard.press("ArrowDown")
+    if not right.is_checked():
+        faults.append(f"{page.url}: the right answer cannot be chosen by keyboard")
+    if why.count() != 1 or not why.first.inner_text().strip():
+        faults.append(f"{page.url}: {why.count()} explanations show after an answer, not 1")
+    if not quiz.locator(".quiz-choice--right [role=status]").count():
+        faults.append(f"{page.url}: a screen reader is not told the explanation")
+    return faults
+
+
+def language_faults(page, lang: str) -> list[str]:
+    """Follow the language menu to `lang`; return what is lost of the page and of the place."""
+    before = page.url
+    own = page.evaluate("document.documentElement.lang")
+    page.locator("[data-language-menu] summary").click()
+    page.locator(f"[data-language-menu] a[hreflang={lang}]").click()
+    page.wait_for_function(
+        "was => location.href !== was && document.readyState !== 'loading'", arg=before
+    )
+    wanted = before.replace(f"/{own}/", f"/{lang}/", 1)
+    if page.url != wanted:
+        return [f"{before}: its link to {lang} leads to {page.url}, not {wanted}"]
+    place = page.url.partition("#")[2]
+    try:
+        page.wait_for_function(
+            "id => Math.abs(document.getElementById(id).getBoundingClientRect().top) < 300",
+            arg=place,
+            timeout=5000,
+        )
+    except Error:
+        return [f"{page.url}: #{place} is not in view"]
+    return []
+
+
+def reading_faults(page) -> list[str]:
+    """Return what a page opened without JavaScript keeps from its reader."""
+    faults = []
+    if page.locator("main").inner_text().count("\n") < 20:
+        faults.append(f"{page.url}: the text is not there")
+    for what in (".outline a", ".listing pre", "[data-language-menu] summary"):
+        if not page.locator(what).first.is_visible():
+            faults.append(f"{page.url}: {what} is not to be seen")
+    if page.locator(".needs-js:visible").count():
+        faults.append(f"{page.url}: shows what does nothing without JavaScript")
+    return faults

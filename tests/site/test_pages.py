@@ -3,13 +3,17 @@
 import re
 
 import pytest
+from playwright.sync_api import Error
 
 from tests.site.look import (
     accessibility,
     copied,
     head_faults,
+    language_faults,
     overflow,
     pages,
+    quiz_faults,
+    reading_faults,
 )
 from tools.languages import languages
 from tools.snippets import SNIPPETS, load
@@ -152,24 +156,22 @@ def test_the_title_of_a_block_leads_to_the_whole_program(site, open_page, path):
         assert file.read_bytes() == (SNIPPETS / name).read_bytes()
 
 
-@pytest.mark.parametrize("path", ["en/amp/", "fr/amp/"])
-def test_a_change_of_language_keeps_page_and_place(open_page, site, path):
-    page = open_page(f"{path}#loop")
-    for lang in ("de", "en", "fr"):
-        if page.url.startswith(f"{site.url}{lang}/"):
-            continue
-        page.locator("[data-language-menu] summary").click()
-        page.locator(f"[data-language-menu] a[hreflang={lang}]").click()
-        page.wait_for_url(f"{site.url}{lang}/amp/#loop")
-        heading = page.locator("#loop")
-        page.wait_for_function("document.querySelector('#loop').getBoundingClientRect().top < 300")
-        assert heading.bounding_box()["y"] >= 0
-    page.evaluate("location.hash = 'memory'")
-    link = page.locator("[data-language-menu] a[hreflang=en]")
-    page.wait_for_function(
-        "document.querySelector('[data-language-menu] a[hreflang=en]').hash === '#memory'"
+def test_a_change_of_language_keeps_page_and_place(open_page):
+    page = open_page("en/amp/#loop")
+    for lang in ("de", "fr", "en"):
+        assert not language_faults(page, lang)
+    page.evaluate("location.hash = 'memory'")  # as a click in the contents does
+    page.wait_for_function("document.querySelector('a[hreflang=de]').hash === '#memory'")
+    assert not language_faults(page, "de")
+
+
+@pytest.mark.parametrize("href", ["../../fr/#loop", "../../fr/amp/", "../../fr/amp/#absent"])
+def test_a_language_link_that_loses_page_or_place_is_seen(open_page, href):
+    bad = (
+        "<!doctype html><html lang=en><title>x</title><h1 id=loop>x</h1><details"
+        f" data-language-menu><summary>x</summary><a hreflang=fr href='{href}'>x</a></details>"
     )
-    assert link.get_attribute("href").endswith("/en/amp/#memory")
+    assert language_faults(open_page("en/amp/", bad=bad), "fr")
 
 
 def test_the_choice_of_colors_is_kept(open_page):
@@ -188,35 +190,56 @@ def test_the_choice_of_colors_is_kept(open_page):
 
 @pytest.mark.parametrize("lang", languages())
 def test_a_quiz_is_answered_by_keyboard(open_page, lang):
-    page = open_page(f"{lang}/amp/")
-    quiz = page.locator(".quiz").first
-    answers = quiz.locator("input")
-    right = quiz.locator(".quiz-choice--right input")
-    assert not quiz.locator(".quiz-why > div:visible").count()
-    answers.first.focus()
-    page.keyboard.press("Space")
-    for _ in range(answers.count()):
-        if right.is_checked():
-            break
-        page.keyboard.press("ArrowDown")
-    assert right.is_checked()
-    shown = quiz.locator(".quiz-why > div:visible")
-    assert shown.count() == 1 and shown.inner_text().strip()
-    assert quiz.locator(".quiz-choice--right [role=status]").is_visible()
+    assert not quiz_faults(open_page(f"{lang}/amp/"))
 
 
 @pytest.mark.parametrize("lang", languages())
 def test_reading_and_quizzes_need_no_javascript(open_page, lang):
     page = open_page(f"{lang}/amp/", javascript=False)
-    assert page.locator("main").inner_text().count("\n") > 100
-    assert page.locator(".outline a").first.is_visible()
-    assert page.locator(".listing pre").first.is_visible()
-    assert not page.locator(".needs-js:visible").count()
+    assert not reading_faults(page)
     quiz = page.locator(".quiz").last
     quiz.locator(".quiz-choice--wrong label").first.click()
     assert quiz.locator(".quiz-why > div:visible").count() == 1
-    page.locator("[data-language-menu] summary").click()
-    assert page.locator("[data-language-menu] a").first.is_visible()
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "seen"),
+    [
+        (('type="radio"', 'type="hidden"'), "by keyboard"),
+        (('class="quiz-choice ', 'class="'), "0 explanations"),
+        (('role="status"', ""), "screen reader"),
+        (('class="quiz-why"', 'class="quiz-why" style="display:none"'), "0 explanations"),
+        (("<input", "<b"), "takes the keyboard"),
+    ],
+)
+def test_a_quiz_that_cannot_be_answered_is_seen(site, open_page, spoiled, seen):
+    html = (site.folder / "en/amp/index.html").read_text("utf-8")
+    start = html.index('<div class="quiz"')
+    quiz = html[start : html.index("</fieldset>", start)].replace(*spoiled)
+    style = '<link rel="stylesheet" href="../assets/site.css">'
+    page = open_page("en/bad/", bad=f"<!doctype html><html lang=en>{style}{quiz}")
+    page.set_default_timeout(1000)
+    try:
+        faults = quiz_faults(page)
+    except Error as error:  # nothing there that could be focused
+        faults = [f"by keyboard: {error}"]
+    assert any(seen in fault for fault in faults), faults
+
+
+def test_a_page_that_needs_javascript_is_seen(open_page):
+    bad = "<!doctype html><title>x</title><main></main><button class=needs-js>x</button>"
+    faults = "\n".join(reading_faults(open_page("en/bad/", javascript=False, bad=bad)))
+    for seen in ("the text", ".listing pre", "does nothing without JavaScript"):
+        assert seen in faults
+
+
+def test_a_copy_button_that_adds_something_is_seen(open_page):
+    bad = (
+        "<!doctype html><title>x</title><div class=listing><pre><code>a = 1</code></pre>"
+        "<button class=copy onclick=\"navigator.clipboard.writeText('>>> a = 1')\">x</button>"
+    )
+    page = open_page("en/bad/", bad=bad)
+    assert copied(page, page.locator(".listing")) != page.locator("code").text_content()
 
 
 def test_a_page_from_a_file_is_read_and_answered(open_page, site):
