@@ -343,6 +343,22 @@ def test_autocast_takes_the_type_of_a_device_not_a_device(device):
         torch.autocast(torch.device(device))
 
 
+def test_an_index_of_the_device_hides_that_there_is_no_cuda(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    layer, inputs = nn.Linear(2, 2), torch.ones(1, 2)
+    with pytest.warns(UserWarning, match="CUDA is not available"):
+        torch.autocast("cuda", dtype=FP16)
+    with torch.autocast("cuda:0", dtype=FP16):  # a warning would be an error
+        assert layer(inputs).dtype == FP32
+
+
+def test_clipping_an_infinite_gradient_leaves_nan_and_zeros(device):
+    weight = torch.zeros(2, device=device, requires_grad=True)
+    weight.grad = torch.tensor([torch.inf, 1.0], device=device)
+    nn.utils.clip_grad_norm_([weight], 1.0)
+    assert weight.grad[0].isnan() and weight.grad[1] == 0
+
+
 def test_the_short_and_the_long_spelling_are_the_same_thing():
     assert torch.autocast is torch.amp.autocast
     assert torch.GradScaler is torch.amp.GradScaler
