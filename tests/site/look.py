@@ -283,6 +283,22 @@ def language_faults(page, lang: str) -> list[str]:
     return []
 
 
+def table_faults(page) -> list[str]:
+    """Return the tables of a page on a phone that are cut off or don't name their columns."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll('.table')].flatMap((box, i) => {
+            const faults = box.scrollWidth > box.clientWidth ? [`table ${i + 1} is cut off`] : [];
+            const heads = [...box.querySelectorAll('th')].map(th => JSON.stringify(th.textContent));
+            for (const row of box.querySelectorAll('tbody tr'))
+                [...row.cells].forEach((cell, n) => {
+                    if (n && getComputedStyle(cell, '::before').content !== heads[n])
+                        faults.push(`table ${i + 1}: ${cell.textContent} does not say ${heads[n]}`);
+                });
+            return faults;
+        })"""
+    )
+
+
 def reading_faults(page) -> list[str]:
     """Return what a page opened without JavaScript keeps from its reader."""
     faults = []

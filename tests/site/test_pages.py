@@ -14,6 +14,7 @@ from tests.site.look import (
     pages,
     quiz_faults,
     reading_faults,
+    table_faults,
 )
 from tools.languages import languages
 from tools.snippets import SNIPPETS, load
@@ -62,6 +63,29 @@ def test_no_page_scrolls_sideways_on_a_phone(open_page, path):
     assert not overflow(page)
     page.set_viewport_size({"width": 320, "height": 700})
     assert not overflow(page)
+
+
+@pytest.mark.parametrize("lang", languages())
+def test_a_table_on_a_phone_is_read_without_scrolling(open_page, lang):
+    page = open_page(f"{lang}/amp/", width=390)
+    assert page.locator(".table").count()
+    assert not table_faults(page)
+    page.evaluate("document.querySelector('table').removeAttribute('style')")
+    assert "table 1" in table_faults(page)[0]
+
+
+def test_the_contents_stay_at_hand_on_a_phone(open_page):
+    page = open_page("en/amp/#clipping", width=390)
+    summary = page.locator(".outline summary")
+    page.wait_for_function("document.querySelector('.outline summary').dataset.here")
+    assert summary.get_attribute("data-here") == page.locator("#clipping").evaluate(
+        "heading => heading.firstChild.textContent"
+    )
+    assert summary.bounding_box()["y"] < 5 < page.locator("#clipping").bounding_box()["y"] - 40
+    summary.evaluate("summary => summary.click()")  # Playwright's own click would scroll first
+    page.locator(".outline a[href='#resume']").click()
+    page.wait_for_function("document.querySelector('.outline [aria-current]')?.hash == '#resume'")
+    assert not page.locator(".outline details").evaluate("details => details.open")
 
 
 def test_a_wide_image_is_seen_to_scroll_the_page(open_page):

@@ -63,25 +63,38 @@
     const fit = () => { outline.firstElementChild.open = beside.matches; };
     beside.addEventListener("change", fit);
     fit();
-    outline.addEventListener("click", event => { if (event.target.matches("a") && !beside.matches) outline.firstElementChild.open = false; });
+    const fold = () => { if (!beside.matches) outline.firstElementChild.open = false; };
+    outline.firstElementChild.addEventListener("toggle", () => {
+      const list = outline.querySelector("ol");
+      if (marked && !beside.matches) list.scrollTop = marked.offsetTop - list.clientHeight / 2;
+    });
+    addEventListener("click", event => { if (event.target.matches(".outline a") || !outline.contains(event.target)) fold(); });
+    outline.addEventListener("keydown", event => { if (event.key === "Escape") { fold(); outline.querySelector("summary").focus(); } });
     const links = new Map(all("a", outline).map(a => [decodeURIComponent(a.hash.slice(1)), a]));
     const headings = [...links.keys()].map(id => document.getElementById(id)).filter(Boolean);
     const visible = new Set();
     let marked;
-    const watch = new IntersectionObserver(entries => {
-      for (const { target, isIntersecting } of entries) isIntersecting ? visible.add(target) : visible.delete(target);
+    const mark = () => {
       const current = headings.find(h => visible.has(h)) || headings.findLast(h => h.getBoundingClientRect().top < 120);
       const link = current && links.get(current.id);
       if (link === marked) return;
       marked?.removeAttribute("aria-current");
       marked = link;
-      if (!link) return;
+      const bar = outline.querySelector("summary");
+      if (!link) { delete bar.dataset.here; return; }
+      bar.dataset.here = link.textContent;
       link.setAttribute("aria-current", "location");
       const { offsetTop, offsetHeight } = link;
       if (beside.matches && (offsetTop < outline.scrollTop || offsetTop + offsetHeight > outline.scrollTop + outline.clientHeight))
         outline.scrollTop = offsetTop - outline.clientHeight / 2;
+    };
+    const watch = new IntersectionObserver(entries => {
+      for (const { target, isIntersecting } of entries) isIntersecting ? visible.add(target) : visible.delete(target);
+      mark();
     }, { rootMargin: "-70px 0px -55% 0px" });
-    for (const heading of headings) watch.observe(heading);
+    const passed = new IntersectionObserver(mark, { rootMargin: "999999px 0px -55% 0px" });  // a jump over many
+    addEventListener("scrollend", mark);
+    for (const heading of headings) { watch.observe(heading); passed.observe(heading); }
   }
 
   // Search: a worker with the index of this language, started at the first use.
