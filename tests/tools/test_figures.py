@@ -388,7 +388,7 @@ def test_text_is_wrapped_into_lines_of_about_the_same_length():
 def page(text: str, lang: str = "en") -> etree.Element:
     html = markdown.markdown(
         text,
-        extensions=["tools.markdown.figure"],
+        extensions=["pymdownx.superfences", "tools.markdown.figure", "tools.markdown.quiz"],
         extension_configs={"tools.markdown.figure": {"lang": lang}},
     )
     return etree.fromstring(f"<div>{html}</div>")
@@ -409,6 +409,18 @@ def test_the_block_places_the_figure_in_the_pages_language_with_its_caption():
     [
         ("/// figure | chart\nA chart.\n///", "no figure is called 'chart'"),
         ("/// figure | loss\n///", "it has no caption"),
+        *(
+            (f"/// figure | loss\nA caption.\n\n{more}\n\n///", "closing `///` missing")
+            for more in (
+                "More of the page.",
+                "## A heading",
+                "- a list",
+                "```python\ncode\n```",
+                "/// quiz | Why?\n- [ ] a\n  > b\n- [x] c\n  > d\n///",
+                "/// figure | memory\nAnother.\n///",
+            )
+        ),
+        ("/// figure | loss\n```python\ncode\n```\n///", "closing `///` missing"),
         ("/// figure | loss\nOne.\n///\n\n/// figure | loss\nTwo.\n///", "on this page already"),
     ],
 )

@@ -16,7 +16,7 @@ tools/figures draws; a figure that can't be drawn stops the build and says why.
 
 import xml.etree.ElementTree as etree
 
-from markdown.util import AtomicString
+from markdown.util import STX, AtomicString
 from pymdownx.blocks import BlocksExtension
 from pymdownx.blocks.block import Block
 
@@ -50,9 +50,16 @@ class Figure(Block):
         return self.caption
 
     def on_end(self, block: etree.Element) -> None:
-        """Raise PageFault for a figure without a caption."""
+        """Raise PageFault for a figure whose caption is not one paragraph.
+
+        Without its closing `///` a figure takes all that follows for its caption.
+        """
         if not len(self.caption):
             self._fault("it has no caption; say beneath it, before `///`, what one sees")
+        first, *more = self.caption
+        # A block of code is a placeholder by now, alone in its paragraph.
+        if more or first.tag != "p" or STX in (first.text or ""):
+            self._fault("its caption is more than one paragraph; is its closing `///` missing?")
 
     def _near(self) -> str:
         return f"/// figure | {self.argument}"
