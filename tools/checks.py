@@ -10,6 +10,7 @@ sentence need not know the other languages.
 
 from __future__ import annotations
 
+import difflib
 import re
 import sys
 import tempfile
@@ -192,6 +193,23 @@ def check_includes(page: Page, root: Path) -> list[Fault]:
                         f"it has: {', '.join(have) or 'none'}",
                     )
                 )
+    return found
+
+
+def check_references(page: Page) -> list[Fault]:
+    """Each ``[text][name]`` has its ``[name]: address`` on the page, and each of those is used."""
+    found = []
+    names = [name for _, name in page.definitions]
+    for line, name in page.references:
+        if name not in names:
+            near = difflib.get_close_matches(name, names, 1)
+            cure = f"did you mean {near[0]!r}?" if near else "write beneath the text:"
+            cure += "" if near else f" [{name}]: address (code goes between backticks)"
+            found.append(Fault(page.file, line, f"the link [{name}] is defined nowhere", cure))
+    for line, name in page.definitions:
+        if name not in page.bracketed:
+            cure = "remove the line, or link to it"
+            found.append(Fault(page.file, line, f"no link of the page uses [{name}]", cure))
     return found
 
 
@@ -859,6 +877,7 @@ def check_sources(root: Path = ROOT) -> list[Fault]:
             found += check_headings(page)
             found += check_fences(page, commands)
             found += check_includes(page, folder)
+            found += check_references(page)
             found += check_typography(page)
             original = english.get(name) if lang != "en" else None
             found += check_glossary(page, terms, original)
@@ -924,7 +943,8 @@ def main() -> int:
     for fault in sorted(set(found)):
         print(fault)
     if found:
-        print(f"{len(set(found))} faults", file=sys.stderr)
+        count = len(set(found))
+        print(f"{count} fault{'s' * (count != 1)}", file=sys.stderr)
     return 1 if found else 0
 
 

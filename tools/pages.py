@@ -31,6 +31,8 @@ _BLOCK = re.compile(r"^[ \t]*/{3,}[ \t]*(?P<name>[\w-]+)?(?:[ \t]*\|[ \t]*(?P<ar
 _CHOICE = re.compile(r"^[ \t]*[-*+][ \t]+\[(?P<mark>[ xX])\][ \t]+")
 _LINK = re.compile(r"(?<!\\)\[(?P<text>[^\]\[]*)\]\((?P<target>[^)\s]*)(?:[ \t]+\"[^\"]*\")?\)")
 _REFERENCE = re.compile(r"\[(?P<text>[^\]\[]+)\]\[[^\]]*\]")
+_REFERRED = re.compile(r"\](?<!\\\])\[(?P<name>[^\]\[^][^\]\[]*)\]")
+_BRACKETED = re.compile(r"(?<!\\)\[(?P<name>[^\]\[^][^\]\[]*)\](?!\()")
 _DEFINITION = re.compile(r"^[ \t]*\[(?P<name>[^\]^]+)\]:[ \t]*(?P<target>\S+).*$")
 _INLINE = re.compile(r"(?<!`)(`+)(?!`)(?P<code>(?:(?!\n[ \t]*\n).)+?)(?<!`)\1(?!`)", re.S)
 _TITLED = re.compile(
@@ -150,6 +152,10 @@ class Page:
     sections: list[Section]
     links: list[tuple[int, str]]
     stray: list[Include]
+    #: Lines and names of ``[text][name]``, of ``[name]: address``, and each ``[name]`` whatever.
+    references: list[tuple[int, str]] = field(default_factory=list)
+    definitions: list[tuple[int, str]] = field(default_factory=list)
+    bracketed: set[str] = field(default_factory=set)
 
     @property
     def headings(self) -> list[Heading]:
@@ -339,6 +345,11 @@ def _prose(line: str) -> str:
 _RAISE = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
+def _name(written: str) -> str:
+    """The name of a link as Markdown compares it."""
+    return " ".join(written.split()).lower()
+
+
 def parse(text: str, lang: str, name: str, file: str) -> Page:
     """Read the Markdown `text` of page `name` in `lang`; `file` is how messages call it.
 
@@ -358,6 +369,11 @@ def parse(text: str, lang: str, name: str, file: str) -> Page:
     left = _INLINE.sub(lambda m: _blank(m, CODE), left)
 
     page = Page(file, lang, name, text, meta, [Section(None)], [], [])
+    prose = "\n".join("" if _DEFINITION.match(line) else line for line in left.split("\n"))
+    page.references = [
+        (prose[: m.start()].count("\n") + 1, _name(m["name"])) for m in _REFERRED.finditer(prose)
+    ]
+    page.bracketed = {_name(m["name"]) for m in _BRACKETED.finditer(prose)}
     quiz: tuple[int, str, list[bool]] | None = None
     pending = list(fences)
     for number, line in enumerate(left.split("\n"), 1):
@@ -387,6 +403,7 @@ def parse(text: str, lang: str, name: str, file: str) -> Page:
         page.links += [(number, m["target"]) for m in _LINK.finditer(line)]
         if definition := _DEFINITION.match(line):
             page.links.append((number, definition["target"]))
+            page.definitions.append((number, _name(definition["name"])))
         if words := _prose(line):
             section.prose.append((number, words))
         section.code += [(n, code) for n, code in codes if n == number]

@@ -121,6 +121,39 @@ def test_missing_output(root):
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "A [data\nsheet][a1000].\n\n[a100]: x\n",
+            "x.md:6: the link [a1000] is defined nowhere; did",
+        ),
+        (
+            "[`code`][te]\n",
+            "x.md:5: the link [te] is defined nowhere; write beneath the text: [te]:",
+        ),
+        ("![a picture][te]\n", "the link [te] is defined nowhere"),
+        ("[a100](x.md)\n\n[A100]: x\n", "x.md:7: no link of the page uses [a100]; remove the line"),
+    ],
+)
+def test_links_by_name(text, message):
+    assert message in said(checks.check_references(page(text)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The [data sheet][A\n100].\n\n[a 100]: x\n",
+        "The [a100][], [te], [b]: c\n\n[a100]: x\n[te]: y\n[b]: z\n",
+        "`a[0][1]` and a note[^1][^2], `a\n[x][y]`.\n\n[^1]: One.\n",
+        "<!-- [a][b] -->\n\n- [x] [text](x.md)\n\n```text\na[0][1]\n```\n",
+        "Not a link: \\[a\\][b]\n",
+    ],
+)
+def test_good_links_by_name(text):
+    assert not checks.check_references(page(text))
+
+
 def test_program_that_no_page_shows(root):
     programs = snippets.load_all(root)
     found = said(checks.check_unshown([page("")], programs))
@@ -385,4 +418,6 @@ def test_the_command_prints_each_fault_and_fails(monkeypatch, capsys):
     fault = checks.Fault("docs/en/x.md", 5, "a fault", "mend it")
     monkeypatch.setattr(checks, "check_sources", lambda: [fault])
     assert checks.main() == 1
-    assert "docs/en/x.md:5: a fault; mend it" in capsys.readouterr().out
+    printed = capsys.readouterr()
+    assert "docs/en/x.md:5: a fault; mend it" in printed.out
+    assert printed.err == "1 fault\n"
