@@ -25,6 +25,15 @@ class _Quiet(SimpleHTTPRequestHandler):
         """Say nothing: a failed request is a fault of the page that made it."""
 
 
+class Server(ThreadingHTTPServer):
+    """A server of files."""
+
+    def handle_error(self, request, client_address):
+        """Print an error as usual; a browser that leaves a page before all has come is none."""
+        if not isinstance(sys.exc_info()[1], BrokenPipeError | ConnectionResetError):
+            super().handle_error(request, client_address)
+
+
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory, worker_id) -> Path:
     """The folder of the built site: built once a run, whatever the number of workers.
@@ -60,7 +69,7 @@ def worker_id(request) -> str:
 def site(folder):
     """The site, served on a free port below /scale/ or what its folder is called."""
     handler = partial(_Quiet, directory=str(folder.parent))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    with Server(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield Site(folder, f"http://127.0.0.1:{server.server_port}/{folder.name}/")
         server.shutdown()
