@@ -1,7 +1,8 @@
 """Rewrite the ``.out`` files: ``python -m tests.snippets.outputs [snippet…]`` (``make outputs``).
 
 Each program runs as in the tests. A file changes only where what was printed differs from it by
-more than the comparison forgives, and is replaced whole or not at all. A program that does not
+more than the comparison forgives, and is replaced whole or not at all; then the lines of the pages
+that show the program are named, whose sentences may have to change too. A program that does not
 end as it declares keeps its file and makes the command fail.
 """
 
@@ -15,6 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.snippets import compare, runner
+from tools import pages
+from tools.pages import PageError
 from tools.snippets import SNIPPETS, Snippet, SnippetError, load, load_all
 
 
@@ -29,6 +32,19 @@ def replace(path: Path, text: str) -> None:
     except BaseException:
         os.unlink(name)
         raise
+
+
+def shown_at(snippet: Snippet) -> list[str]:
+    """Return the pages and lines that show a section or an output of `snippet`."""
+    stem = snippet.path.removesuffix(".py")
+    return [
+        f"{page.file}:{include.line}"
+        for theirs in pages.load_all(snippet.root.parent).values()
+        for page in theirs.values()
+        for fence in page.fences
+        for include in fence.includes
+        if include.path.partition(".")[0] == stem
+    ]
 
 
 def update(snippet: Snippet, device: str = "cpu") -> tuple[bool, str]:
@@ -66,14 +82,22 @@ def main(arguments: list[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     wanted = [s for s in snippets if "cpu" in s.lesson["devices"]]
-    right = True
+    right, changed = True, []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for fine, message in pool.map(update, wanted):
+        for snippet, (fine, message) in zip(wanted, pool.map(update, wanted), strict=True):
             right &= fine
             if not message.startswith("unchanged"):
                 print(message, flush=True)
+            if message.startswith("changed"):
+                changed.append(snippet)
+    try:
+        for snippet in changed:
+            print(f"read what the pages say around {snippet.path}:", *shown_at(snippet), sep="\n  ")
+    except PageError as error:
+        print(error, file=sys.stderr)
+        right = False
     if right:
-        print(f"{len(wanted)} programs ran; the files are up to date")
+        print(f"{len(wanted)} program{'s' * (len(wanted) != 1)} ran; the files are up to date")
     return 0 if right else 1
 
 

@@ -281,6 +281,21 @@ def test_outputs_keeps_a_file_that_holds(plant, tmp_path, capsys):
     assert "changed" not in capsys.readouterr().out
 
 
+def test_outputs_names_the_lines_of_the_pages_that_show_what_changed(plant, tmp_path, capsys):
+    plant("print(0.25)\n", "0.35\n", name="snippets/amp/planted.py")
+    page = tmp_path / "docs/fr/x.md"
+    page.parent.mkdir(parents=True)
+    page.write_text(
+        'A\n\n```python\n--8<-- "amp/planted.py:main"\n```\n\n'
+        '```text\n--8<-- "amp/planted.out"\n```\n\n```text\n--8<-- "amp/planted_more.out"\n```\n'
+    )
+    assert outputs.main(["--root", str(tmp_path / "snippets")]) == 0
+    assert (
+        "changed    amp/planted.out\nread what the pages say around amp/planted.py:\n"
+        "  docs/fr/x.md:4\n  docs/fr/x.md:8\n1 program ran"
+    ) in capsys.readouterr().out
+
+
 def test_outputs_keeps_the_file_of_a_program_that_fails(plant, tmp_path, capsys):
     plant("print(1)\n1 / 0\n", "0\n")
     assert outputs.main(["--root", str(tmp_path)]) == 1
