@@ -582,6 +582,19 @@ def check_typography(page: Page) -> list[Fault]:
     return found
 
 
+def check_sections(english: Page, page: Page, ids: set[str], root: Path = ROOT) -> list[Fault]:
+    """What is wrong with these sections of a translation: beside the English ones, and in words."""
+    terms, found = load_glossary(page.lang, root)
+    whole = check_glossary(page, terms, english) + check_typography(page) + check_references(page)
+    theirs = {s.id: s for s in english.sections}
+    ends = [s.line for s in page.sections[1:]] + [page.text.count("\n") + 2]
+    for section, end in zip(page.sections, ends, strict=True):
+        if section.id in ids:
+            found += _section_faults(english, theirs[section.id], page, section)
+            found += [fault for fault in whole if section.line <= fault.line < end]
+    return found
+
+
 # --- commands ----------------------------------------------------------------------------------
 
 

@@ -217,9 +217,11 @@ def done(targets: list[str], root: Path = ROOT) -> list[str]:
     """Record the sections that `targets` name as up to date; return their names.
 
     Entries of sections that are no longer there go. Raises TranslationError, before anything is
-    written, for a target that names nothing.
+    written, for a target that names nothing and for a section that the checks of the pages fault.
     """
-    everything = all_sections(root)
+    from tools import checks  # which imports this module
+
+    everything, all_pages = all_sections(root), pages.load_all(root)
     chosen = {lang: set() for lang in everything}
     for target in targets:
         named = _TARGET.fullmatch(target)
@@ -235,6 +237,15 @@ def done(targets: list[str], root: Path = ROOT) -> list[str]:
                 f"{target}: no section {id!r} in docs/{lang}/{page}.md; {_known(id, ids)}"
             )
         chosen[lang] |= {s.key for s in theirs if id in (None, s.id)}
+    faults = []
+    for lang, name in dict.fromkeys((s.lang, s.page) for t in everything.values() for s in t):
+        ids = {s.id for s in everything[lang] if s.page == name and s.key in chosen[lang]}
+        if ids:
+            english, page = all_pages["en"][name], all_pages[lang][name]
+            faults += checks.check_sections(english, page, ids, root)
+    if faults:
+        count = f"{len(faults)} fault{'s' * (len(faults) != 1)}"
+        raise TranslationError("\n".join([*map(str, faults), f"{count}: nothing was recorded"]))
     for lang in filter(chosen.get, chosen):
         entries = {s.key: s.recorded for s in everything[lang] if s.recorded}
         new = {s.key: s.source.fingerprint for s in everything[lang] if s.key in chosen[lang]}

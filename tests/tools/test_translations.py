@@ -306,6 +306,27 @@ def test_an_id_that_means_the_start_of_the_page_is_a_fault():
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Il y en a 3.", "13: #loop: numbers not in English: 3; compare"),
+        ("Vraiment ?", "13: no no-break space before '?'"),
+        ("[La note][note].", "13: the link [note] is defined nowhere"),
+    ],
+)
+def test_a_section_with_a_fault_is_not_recorded(house, capsys, text, message):
+    before = house.read("locales/fr/sections.yml")
+    house.edit("docs/en/lesson.md", "One sentence", "Two sentences")
+    house.edit("docs/en/lesson.md", "That is", "Indeed that is")
+    house.edit("docs/fr/lesson.md", "Une phrase, puis une autre.", f"Une phrase.\n{text}")
+    assert translations.main(["--done", "fr/lesson#end", "fr/lesson#loop"], house.root) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"docs/fr/lesson.md:{message}")
+    assert said.endswith("\n1 fault: nothing was recorded\n")
+    assert house.read("locales/fr/sections.yml") == before
+    assert translations.main(["--done", "fr/lesson#end"], house.root) == 0
+
+
 # --- the note on the page
 
 
