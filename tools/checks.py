@@ -24,10 +24,11 @@ import yaml
 
 from tools import pages as pages_module
 from tools import snippets as snippets_module
-from tools import translations
+from tools import translations, yaml_files
 from tools.pages import CODE, Page, PageError, Section
 from tools.snippets import Snippet, SnippetError
 from tools.translations import TranslationError
+from tools.yaml_files import YamlError
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -53,6 +54,12 @@ class Fault:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.message}; {self.cure}"
+
+
+def _fault(error: PageError | TranslationError | YamlError) -> Fault:
+    """The fault that the text of `error` tells."""
+    file, line, rest = str(error).split(":", 2)
+    return Fault(file, int(line), *rest.strip().rsplit("; ", 1))
 
 
 # --- a page by itself --------------------------------------------------------------------------
@@ -384,8 +391,7 @@ def check_records(all_pages: dict[str, dict[str, Page]], root: Path = ROOT) -> l
         try:
             entries = translations.records(lang, root)
         except TranslationError as error:
-            file, line, rest = str(error).split(":", 2)
-            found.append(Fault(file, int(line), *rest.strip().rsplit("; ", 1)))
+            found.append(_fault(error))
             continue
         there = [
             section
@@ -427,11 +433,9 @@ def load_glossary(lang: str, root: Path = ROOT) -> tuple[list[Term], list[Fault]
     if not file.exists():
         return [], []
     try:
-        entries = yaml.safe_load(file.read_text("utf-8")) or []
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark else 1
-        return [], [Fault(shown, line, "not YAML", "quote text that holds ':' or '#'")]
+        entries = yaml_files.load(file.read_text("utf-8"), shown) or []
+    except YamlError as error:
+        return [], [_fault(error)]
     lines = [
         n for n, text in enumerate(file.read_text("utf-8").splitlines(), 1) if text[:2] == "- "
     ]
@@ -875,8 +879,7 @@ def check_sources(root: Path = ROOT) -> list[Fault]:
     try:
         all_pages = pages_module.load_all(root)
     except PageError as error:
-        file, line, rest = str(error).split(":", 2)
-        return [*found, Fault(file, int(line), *rest.strip().split("; ", 1))]
+        return [*found, _fault(error)]
     commands = set(load_commands(root))
     english = all_pages.get("en", {})
     found += check_unshown(list(english.values()), programs)

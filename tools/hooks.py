@@ -11,6 +11,7 @@ from mkdocs.structure.files import File
 from tools import llms, social
 from tools.languages import ROOT, languages, words
 from tools.markdown import PageFault
+from tools.pages import PageError, front_matter
 from tools.snippets import SNIPPETS
 
 _CODE = re.compile(r"<pre>.*?</pre>", re.S)
@@ -42,6 +43,10 @@ def on_page_markdown(markdown, page, **_):
     """Remember the page; refuse front matter that MkDocs could not read and would print."""
     global _page
     _page = page
+    try:
+        front_matter(page.file.content_string, where(page))
+    except PageError as error:
+        raise BuildError(str(error)) from error
     if markdown.startswith("---\n"):
         raise BuildError(f"{where(page)}:1: the lines between `---` are not YAML `key: value`")
 

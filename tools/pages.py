@@ -13,7 +13,8 @@ from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
-import yaml
+from tools import yaml_files
+from tools.yaml_files import YamlError
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -246,21 +247,20 @@ def numbers(text: str, lang: str, line: int = 1) -> Iterator[Number]:
 # --- reading a page ----------------------------------------------------------------------------
 
 
-def _front_matter(text: str, file: str) -> tuple[dict, int]:
-    """Return the front matter and the number of lines it takes."""
+def front_matter(text: str, file: str) -> tuple[dict, int]:
+    """Return the front matter of a page's text and the number of lines it takes.
+
+    Raises PageError; `file` is how it calls the page.
+    """
     if not text.startswith("---\n"):
         return {}, 0
     end = text.find("\n---\n", 3)
     if end < 0:
         raise PageError(f"{file}:1: the front matter has no end; close it with a line '---'")
     try:
-        meta = yaml.safe_load(text[4 : end + 1]) or {}
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 2 if mark else 1
-        raise PageError(
-            f"{file}:{line}: the front matter is not YAML; quote text that holds ':' or '#'"
-        ) from error
+        meta = yaml_files.load(text[4 : end + 1], file, before=1) or {}
+    except YamlError as error:
+        raise PageError(str(error)) from error
     if not isinstance(meta, dict):
         raise PageError(f"{file}:1: the front matter is no list of 'key: value'; write it so")
     return meta, text[: end + 5].count("\n")
@@ -355,7 +355,7 @@ def parse(text: str, lang: str, name: str, file: str) -> Page:
 
     Raises PageError for front matter that can't be read.
     """
-    meta, skip = _front_matter(text, file)
+    meta, skip = front_matter(text, file)
     lines = text.split("\n")
     fences = _fences(lines, skip)
     for number in [*range(1, skip + 1), *(n for f in fences for n in range(f.line, f.last + 1))]:

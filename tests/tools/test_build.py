@@ -66,7 +66,12 @@ def test_an_include_that_finds_nothing_is_told_with_file_and_line(tree):
 
 def test_front_matter_that_cannot_be_read_is_refused(tree):
     tree.edit("docs/en/amp.md", "title: Lesson", "title: Lesson: one")
-    refused(tree, r"docs/en/amp\.md:1: .*not YAML")
+    refused(tree, r"en: docs/en/amp\.md:2: not YAML .*; quote text that holds ':' or '#'")
+
+
+def test_front_matter_without_end_is_refused_in_the_words_of_the_checks(tree):
+    tree.edit("docs/en/amp.md", "A small page.\n---\n", "A small page.\n")
+    refused(tree, r"docs/en/amp\.md:1: the front matter has no end; close it with a line '---'")
 
 
 def test_a_page_that_the_navigation_does_not_have_is_refused(tree):

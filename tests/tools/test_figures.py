@@ -352,7 +352,7 @@ def test_an_unknown_name_is_refused_with_those_there_are():
         ),
         (r"^loop:", "loops:", r"locales/fr/figures\.yml: loop is missing"),
         (r"^  decimal: .*\n", "", r"numbers\.decimal is missing"),
-        (r"^loop:", "loop: {", r"locales/fr/figures\.yml is not YAML"),
+        (r"^loop:", "loop: {", r"locales/fr/figures\.yml:\d+: not YAML"),
         (r"^  bits16: .*", f"  bits16: {'long ' * 9}", "sticks out of the figure; shorten it"),
         (r"^  infinite: .*", f"  infinite: {'long ' * 8}", "covers|sticks out"),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-import yaml
+from tools import yaml_files
 
 from .svg import FigureError
 
@@ -15,7 +15,7 @@ _NUMBERS = ("decimal", "group", "percent")
 
 @cache  # each figure of a page asks; an edit gives a new time and so is read again
 def _load(path: Path, _mtime: int) -> object:
-    return yaml.safe_load(path.read_text("utf-8"))
+    return yaml_files.load(path.read_text("utf-8"), f"locales/{path.parent.name}/{path.name}")
 
 
 class Words:
@@ -33,8 +33,8 @@ class Words:
             raise FigureError(
                 f"{self.file} is missing; copy locales/en/figures.yml and translate it"
             ) from error
-        except yaml.YAMLError as error:
-            raise FigureError(f"{self.file} is not YAML; mend it: {error}") from error
+        except yaml_files.YamlError as error:
+            raise FigureError(str(error)) from error
         self.figure = figure
         self.words = self._table(data, figure)
         numbers = self._table(data, "numbers")
