@@ -21,6 +21,7 @@ from pathlib import Path
 from string import Template
 
 from tools.languages import ROOT, languages, words
+from tools.languages import faults as faults_of_words
 
 _LINKED = re.compile(r"^Doc file '(?P<page>[^']+)' contains an? .*?link '(?P<near>[^']+)'")
 
@@ -156,6 +157,8 @@ def build_all(site: Path, langs: Iterable[str]) -> list[str]:
     With any fault `site` stays as it was.
     """
     langs = list(langs)
+    if faults := faults_of_words():
+        return faults
     site.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".new-", dir=site) as aside:
         with ProcessPoolExecutor(min(len(langs), os.cpu_count() or 1)) as pool:

@@ -1,9 +1,13 @@
 """The languages of the site: a folder in locales/ each, English first."""
 
+import difflib
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-import yaml
+from tools import yaml_files
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -32,12 +36,77 @@ def words(lang: str, root: Path = ROOT) -> dict[str, str]:
 @cache  # every block of code of a page asks; an edit gives a new time and so is read again
 def _words(file: Path, _mtime: int) -> dict[str, str]:
     shown = f"locales/{file.parent.name}/{file.name}"
-    try:
-        found = yaml.safe_load(file.read_text("utf-8"))
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f":{mark.line + 1}" if mark else ""
-        raise ValueError(f"{shown}{line}: not YAML ({getattr(error, 'problem', error)})") from error
+    found = yaml_files.load(file.read_text("utf-8"), shown)
     if not isinstance(found, dict) or not all(isinstance(w, str) for w in found.values()):
         raise ValueError(f"{shown}: each line must be `key: words` (quote words like on, yes, 1.5)")
     return found
+
+
+def faults(root: Path = ROOT) -> list[str]:
+    """Return what is wrong with the words of any language, each fault once, with file and line.
+
+    Every language has the keys of English, each with the same places to fill (``{n}``).
+    """
+    found = []
+    for lang in languages(root):
+        settings = "mkdocs.yml" if lang == "en" else f"locales/{lang}/mkdocs.yml"
+        with _collecting(found):
+            yaml_files.check((root / settings).read_text("utf-8"), settings)
+        with _collecting(found):
+            words(lang, root)
+        for name in ("messages.yml", "figures.yml"):
+            with _collecting(found):
+                found += _unlike(lang, name, root)
+    return list(dict.fromkeys(found))
+
+
+@contextmanager
+def _collecting(found: list[str]) -> Iterator[None]:
+    """Add to `found` what stops the block; whoever needs a missing file says so."""
+    try:
+        yield
+    except FileNotFoundError:
+        pass
+    except ValueError as error:
+        found.append(str(error))
+
+
+def _leaves(lang: str, name: str, root: Path) -> dict[str, str]:
+    """Return the words of a file by their keys; `loop.title` stands for a key within a key."""
+
+    def walk(value: object, key: str) -> Iterator[tuple[str, str]]:
+        if isinstance(value, dict):
+            for inner, more in value.items():
+                yield from walk(more, f"{key}.{inner}" if key else str(inner))
+        else:
+            yield key, str(value)
+
+    text = (root / "locales" / lang / name).read_text("utf-8")
+    return dict(walk(yaml_files.load(text, f"locales/{lang}/{name}"), ""))
+
+
+def _unlike(lang: str, name: str, root: Path) -> Iterator[str]:
+    """Yield how the keys of a file, and the places to fill in its words, differ from English."""
+    english, ours = _leaves("en", name, root), _leaves(lang, name, root)
+    shown = f"locales/{lang}/{name}"
+    text = (root / shown).read_text("utf-8").splitlines()
+    for key in [k for k in english if k not in ours]:
+        near = difflib.get_close_matches(key, ours.keys() - english.keys(), 1)
+        cure = f"is {near[0]!r} meant?" if near else "add it"
+        yield f"{shown}: {key!r} is missing (English has it); {cure}"
+    for key in [k for k in ours if k not in english]:
+        yield f"{shown}{_line(text, key)}: {key!r} is not in English; remove it, or mend its name"
+    for key in [k for k in ours if k in english]:
+        wanted, have = (set(re.findall(r"{\w*}", words[key])) for words in (english, ours))
+        if wanted != have:
+            places = ", ".join(sorted(wanted)) or "no {…}"
+            yield f"{shown}{_line(text, key)}: {key!r} has not the places of English; use {places}"
+
+
+def _line(text: list[str], key: str) -> str:
+    """Return `:12` if the key stands in line 12 of the text."""
+    at = 0
+    for depth, part in enumerate(key.split(".")):
+        start = re.compile(rf"{'  ' * depth}{re.escape(part)} *:")
+        at = next((n for n, line in enumerate(text[at:], at + 1) if start.match(line)), 0)
+    return f":{at}" if at else ""

@@ -26,6 +26,7 @@ from mkdocs.livereload import LiveReloadServer
 
 from tools.build import Built, build_language, write_root
 from tools.languages import ROOT, languages
+from tools.languages import faults as faults_of_words
 
 HOST = "127.0.0.1"
 SOURCES = ("docs", "locales", "snippets", "theme", "tools", "mkdocs.yml")
@@ -104,6 +105,7 @@ class Builder:
         self.site, self.url = site, url
         self.files = snapshot()
         self.pool = None
+        self.waiting: list[str] = []  # languages to build once the words can be read
 
     def __call__(self) -> None:
         """Build what has changed since the last call. Never raises: the server would hang."""
@@ -117,6 +119,22 @@ class Builder:
     def build(self, langs: list[str]) -> None:
         """Build `langs`; print how it went."""
         start = time.monotonic()
+        langs = [lang for lang in languages() if lang in langs or lang in self.waiting]
+        words = faults_of_words()  # each language names the others: none can be built
+        self.waiting = langs if words else []
+        built = [Built(lang, words) for lang in langs] if words else self._built(langs)
+        for b in built:
+            show_faults(self.site / b.lang, b)
+        faults = words or [f"{b.lang}: {fault}" for b in built for fault in b.faults]
+        done = [b.lang for b in built if b.complete]
+        for fault in faults:
+            print(fault, file=sys.stderr, flush=True)
+        took = f" in {time.monotonic() - start:.1f} s"
+        print(f"built {', '.join(done)}{took}" if done else "nothing built", end="", flush=True)
+        print(f"; faults: {len(faults)}, see above" if faults else "", flush=True)
+
+    def _built(self, langs: list[str]) -> list[Built]:
+        """Build `langs` and what stands above them; never raises."""
         if self.pool is None:
             # spawn: the server has threads, and a forked child would also hold its port
             self.pool = ProcessPoolExecutor(
@@ -139,15 +157,7 @@ class Builder:
             ]
         except Exception as error:  # such as words that can't be read
             built = [Built(lang, [str(error)]) for lang in langs]
-        for b in built:
-            show_faults(self.site / b.lang, b)
-        faults = [f"{b.lang}: {fault}" for b in built for fault in b.faults]
-        done = [b.lang for b in built if b.complete]
-        for fault in faults:
-            print(fault, file=sys.stderr, flush=True)
-        took = f" in {time.monotonic() - start:.1f} s"
-        print(f"built {', '.join(done)}{took}" if done else "nothing built", end="", flush=True)
-        print(f"; faults: {len(faults)}, see above" if faults else "", flush=True)
+        return built
 
     def close(self) -> None:
         """End the processes."""

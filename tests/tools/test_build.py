@@ -97,6 +97,17 @@ def test_messages_that_cannot_be_read_are_told_with_file_and_line(tree):
     refused(tree, r"locales/fr/messages\.yml:\d+: not YAML")
 
 
+def test_a_word_that_one_language_lacks_is_told_once_with_its_file(tree):
+    tree.edit("locales/de/messages.yml", "quiz_right:", "quiz_rigth:")
+    done = tree.run("tools.build")
+    assert done.returncode == 1
+    assert re.sub(r":\d+:", ":N:", done.stderr).splitlines() == [
+        "locales/de/messages.yml: 'quiz_right' is missing (English has it); is 'quiz_rigth' meant?",
+        "locales/de/messages.yml:N: 'quiz_rigth' is not in English; remove it, or mend its name",
+        "2 faults: nothing was built",
+    ]
+
+
 def test_a_template_that_cannot_be_read_is_told_with_file_and_line(tree):
     tree.write("theme/main.html", '{% extends "base.html" %}\n{% block content %}\n{% endblok %}\n')
     refused(tree, r"theme/main\.html:3: ")

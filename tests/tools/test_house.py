@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -10,8 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tools import browser
-from tools.languages import languages, words
+from tools import browser, yaml_files
+from tools.languages import faults, languages, words
 
 ROOT = Path(__file__).resolve().parents[2]
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
@@ -57,11 +58,8 @@ def test_the_site_needs_no_torch():
     assert subprocess.run([sys.executable, "-c", check], cwd=ROOT).returncode == 0
 
 
-@pytest.mark.parametrize("lang", languages())
-def test_every_language_has_the_same_words(lang):
-    assert words(lang).keys() == words("en").keys()
-    for key, word in words(lang).items():
-        assert re.findall(r"\{\w+\}", word) == re.findall(r"\{\w+\}", words("en")[key]), key
+def test_every_language_has_the_same_words():
+    assert faults() == []
 
 
 def test_the_templates_and_extensions_use_words_that_there_are():
@@ -69,6 +67,62 @@ def test_the_templates_and_extensions_use_words_that_there_are():
     for file in (ROOT / "theme").rglob("*.html"):
         used |= set(re.findall(r"\bwords\.(\w+)", file.read_text("utf-8")))
     assert used <= words("en").keys()
+
+
+@pytest.fixture
+def locales(tmp_path):
+    """A copy of the words and settings of all languages."""
+    shutil.copytree(ROOT / "locales", tmp_path / "locales")
+    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("fr/messages.yml", "close:", "cloze:", r"messages.yml: 'close' is missing \(English"),
+        ("fr/messages.yml", "close:", "cloze:", r"messages.yml:\d\d: 'cloze' is not in English"),
+        ("fr/messages.yml", "{n}", "{m}", r":\d\d: 'minutes' has not .*; use {n}$"),
+        (
+            "fr/messages.yml",
+            'minutes: "{n}\u00a0minutes"',
+            'minutes: "{n} minutes',
+            r":\d+: not YAML, the quote that opens",
+        ),
+        ("fr/figures.yml", "  bits16:", "  bit16:", r"figures.yml: 'loop.bits16' is missing"),
+        (
+            "fr/figures.yml",
+            "{largest}",
+            "most",
+            r"figures.yml:\d+: 'formats.facts' .* {largest}, {step}$",
+        ),
+        ("fr/figures.yml", '  group: "', '  group: "a" "', r"figures.yml:\d: not YAML \("),
+        ("fr/mkdocs.yml", "INHERIT: ", 'INHERIT: "', "fr/mkdocs.yml:1: not YAML, the quote that"),
+    ],
+)
+def test_words_that_differ_from_english_are_told_with_file_and_key(
+    locales, file, old, new, message
+):
+    path = locales / "locales" / file
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), "utf-8")
+    found = faults(locales)
+    assert any(re.search(message, fault) for fault in found), found
+    assert len(found) == (1 if "z" not in new and "bit16" not in new else 2)
+    assert not any("\n" in fault or "Error" in fault for fault in found)
+
+
+def test_what_is_opened_is_told_where_it_opens():
+    for text, line in (
+        ('a: b\nc: "d\ne: "f"\n', 2),
+        ("a: b\nc: 'd\ne: f\n", 2),
+        ('a: "b\n  c"\nd: [e\nf: g\n', 3),
+        ("a: {b\nc: d\ne: f", 1),
+        ("a: b\nc: d: e\n", 2),
+    ):
+        with pytest.raises(yaml_files.YamlError, match=rf"^x\.yml:{line + 10}: not YAML.*; "):
+            yaml_files.load(text, "x.yml", before=10)
 
 
 def test_words_that_are_no_words_are_refused(tmp_path):

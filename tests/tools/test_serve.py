@@ -13,6 +13,7 @@ import urllib.request
 
 import pytest
 
+from tools import serve
 from tools.serve import HOST, snapshot, taken, touched
 
 PATIENCE = 60  # seconds: a fault of the server, not a slow machine, takes longer
@@ -123,6 +124,15 @@ def test_a_mistake_is_printed_with_file_and_line_and_the_server_lives_on(server,
     tree.edit("docs/fr/amp.md", "A small page.", "Une petite page.")
     server.until(lambda: "Une petite page." in server.get("/fr/amp/")[2], "the mended page")
     server.until(lambda: "Gedruckt" in server.get("/de/amp/")[2], "the mended words")
+
+
+def test_a_page_edited_while_words_could_not_be_read_is_built_with_them(monkeypatch, tmp_path):
+    builder, built, answers = serve.Builder(tmp_path, "x"), [], [["a fault"], []]
+    monkeypatch.setattr(serve, "faults_of_words", lambda: answers.pop(0))
+    monkeypatch.setattr(builder, "_built", lambda langs: built.append(langs) or [])
+    builder.build(["en"])
+    builder.build(["de"])
+    assert built == [["en", "de"]]
 
 
 def test_a_mistake_that_was_there_at_the_start_shows_in_the_browser_until_it_is_mended(tree):
