@@ -100,8 +100,8 @@ def test_front_matter_that_is_not_yaml_is_an_error_with_its_line():
 
 def test_a_quote_left_open_in_the_front_matter_is_told_where_it_opens():
     text = '---\ntitle: T\ndescription: "D\nminutes: "5"\n---\n'
-    with pytest.raises(PageError, match=r"^x\.md:3: not YAML, the quote that opens here"):
-        parse(text, "en", "x", "x.md")
+    with pytest.raises(pages.PageError, match=r"^x\.md:3: not YAML, the quote that opens here"):
+        pages.parse(text, "en", "x", "x.md")
 
 
 def test_front_matter_without_end_is_an_error():
