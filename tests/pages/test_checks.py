@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from tools import checks, pages, snippets
+from tools.markdown import PageFault
 from tools.snippets import ROOT
 
 HEAD = '# /// script\n# requires-python = ">=3.11"\n# dependencies = []\n#\n# [tool.lesson]\n'
@@ -412,6 +413,36 @@ def test_a_link_out_of_the_folder_of_the_site(tmp_path):
 
 
 # --- the whole
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "faults"),
+    [
+        ("", "", 0),
+        ('"One', "One", 1),
+        ("{ #amp }", "", 1),
+        ("[a100]: ", "[a1000]: ", 2),
+        ("scale.\n///", "scale.\n", 1),
+        ("  > They catch updates that 16 bits would lose.\n", "", 1),
+    ],
+)
+def test_the_page_that_contributors_are_shown_is_right(old, new, faults):
+    shown = re.search(
+        "````markdown\n(---\n.*?)````", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.S
+    )
+    text = shown[1]
+    assert old in text
+    text = text.replace(old, new)
+    found = []
+    try:
+        example = pages.parse(text, "en", "x", "x.md")
+        found += checks.check_front_matter(example) + checks.check_headings(example)
+        found += checks.check_references(example)
+        blocks = ["tools.markdown.figure", "tools.markdown.quiz"]
+        markdown.markdown(text.split("---\n", 2)[2], extensions=blocks)
+    except (pages.PageError, PageFault) as error:
+        found.append(error)
+    assert len(found) == faults, said(found)
 
 
 def test_the_command_prints_each_fault_and_fails(monkeypatch, capsys):
