@@ -99,7 +99,8 @@ def cell(one: Record | None, snippet: Snippet, word: dict[str, str]) -> tuple[st
     state = "absent" if one is None else record.standing(one, snippet)
     said = word[f"standing_{state}"]
     if state == "passed" and (seconds := one.programs[snippet.path]["seconds"]) is not None:
-        said += f", {seconds:.1f}".replace(".", word["decimal"]) + "\u00a0s"
+        digits = 1 if seconds >= 1 else 2
+        said += ", " + f"{seconds:.{digits}f}".replace(".", word["decimal"]) + "\u00a0s"
     return state, said
 
 

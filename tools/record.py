@@ -309,10 +309,10 @@ def standing(record: Record, snippet: Snippet) -> str:
     now_there = (snippet.sha256, out.relative_to(snippet.root).as_posix(), sha256(out))
     if (entry["sha256"], entry["out"], entry["out_sha256"]) != now_there:
         return "changed"
+    if record.found is None and entry["outcome"] != "excluded":
+        return "missing"
     if entry["outcome"] != "passed":
         return entry["outcome"]
-    if record.found is None:
-        return "missing"
     if entry["ran_on"] != record.device:
         return "elsewhere"
     if record.dirty or record.commit is None:

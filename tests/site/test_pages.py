@@ -171,7 +171,7 @@ def test_every_block_holds_exactly_its_section_or_output(open_page, path):
 @pytest.mark.parametrize("path", LESSONS)
 def test_the_title_of_a_block_leads_to_the_whole_program(site, open_page, path):
     page = open_page(path)
-    links = page.locator(".listing-title a").evaluate_all(
+    links = page.locator(".listing-title > a").evaluate_all(
         "all => all.map(a => [a.href, a.textContent])"
     )
     assert links
