@@ -75,7 +75,7 @@ def edited(house: Tree, device: str, old: str, new: str) -> None:
     house.edit(file.relative_to(house.root).as_posix(), old, new)
 
 
-# --- the faults: each function plants the one that is its name; the decorator has what is said -----
+# --- the faults: each function plants the one that is its name; the decorator has what is said ---
 
 PLANTED = []
 
