@@ -20,7 +20,7 @@ from tools.languages import languages
 from tools.snippets import SNIPPETS, load
 
 ALL = pages()
-LESSONS = [path for path in ALL if path.rstrip("/") not in languages()]
+LESSONS = [path for path in ALL if path.split("/")[1] not in ("", "checked")]  # with programs
 NOT_FOUND = [f"{lang}/404.html" for lang in languages()]
 
 
