@@ -54,9 +54,16 @@ def _where(passed: list[Record]) -> tuple[str, str]:
     return ", ".join(each), ""
 
 
-def summary(snippet: Snippet, found: list[Record], word: dict[str, str]) -> tuple[str, bool]:
-    """Return the words of a badge, and whether the program is verified on any device."""
+def summary(
+    snippet: Snippet, found: list[Record], word: dict[str, str], output: str | None = None
+) -> tuple[str, bool]:
+    """Return the words of a badge, and whether the program is verified on any device.
+
+    With `output`, one of the program's, only those devices count on which it is to print that.
+    """
     passed = [one for one in found if record.standing(one, snippet) == "passed"]
+    if output:
+        passed = [one for one in passed if one.programs[snippet.path]["out"] == output]
     if not passed:
         return word["record_none"], False
     devices, release = _where(passed)

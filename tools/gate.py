@@ -16,16 +16,19 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from pathlib import Path
 
-from tools import checks, pages, record
-from tools.languages import languages
+from tools import badge, checks, pages, record
+from tools.languages import languages, words
 from tools.pages import PageError
 from tools.record import ROOT, Record, RecordError
 from tools.snippets import Snippet, SnippetError, load, program_of
 
 #: How far the clocks of the machines that commit, run and publish may be apart.
 CLOCKS = timedelta(hours=1)
+
+_BADGE = re.compile(r'<details class="listing-record[^"]*"><summary>(.*?)</summary>', re.S)
 
 #: What is wrong with a program in a record (tools.record.standing), and whether to name its reason.
 _WHY = {
@@ -42,10 +45,15 @@ _OF_THE_RECORD = ("missing", "dirty", "doubtful")
 
 @dataclass
 class Shown:
-    """What the rendered pages show: for each program and each output, the pages that do."""
+    """What the rendered pages show: for each program and each output, the pages that do.
+
+    And for each page its blocks, as a program and maybe its output, and what its badges say.
+    """
 
     programs: dict[str, list[str]] = field(default_factory=dict)
     outputs: dict[str, list[str]] = field(default_factory=dict)
+    blocks: dict[str, set[tuple[str, str | None]]] = field(default_factory=dict)
+    badges: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, block: checks.Block, page: str) -> None:
         """Take in a block of a page."""
@@ -55,6 +63,7 @@ class Shown:
             self._note(self.outputs, block.output, page)
         if program:
             self._note(self.programs, program, page)
+            self.blocks.setdefault(page, set()).add((program, block.output))
 
     @staticmethod
     def _note(where: dict[str, list[str]], what: str, page: str) -> None:
@@ -86,6 +95,7 @@ def look(site: Path, root: Path = ROOT) -> tuple[Shown, list[str]]:
             faults += map(str, found)
             for block in checks.read_html(html).blocks:
                 shown.add(block, page.file)
+            shown.badges[page.file] = [unescape(said) for said in _BADGE.findall(html)]
     for file in sorted(set(site.rglob("*.html")) - known):
         name = file.relative_to(site).as_posix()
         for block in checks.read_html(file.read_text("utf-8")).blocks:
@@ -174,6 +184,27 @@ def check_agreement(records: list[Record]) -> list[str]:
     return found
 
 
+def check_badges(shown: Shown, programs: dict[str, Snippet], records: list[Record]) -> list[str]:
+    """Return the pages whose badges say something else than the records do."""
+    found = []
+    for page, blocks in shown.blocks.items():
+        word = words(page.split("/")[1])
+        right = {
+            badge.summary(programs[path], records, word, output)[0]
+            for path, output in blocks
+            if path in programs
+        }
+        said = shown.badges[page]
+        wrong = [text for text in dict.fromkeys(said) if text not in right]
+        if not said:
+            wrong = ["nothing"]
+        found += [
+            f"{page}:1: a badge says {text!r}, and the records do not; build the site again"
+            for text in wrong
+        ]
+    return found
+
+
 def check(
     site: Path,
     root: Path = ROOT,
@@ -226,6 +257,7 @@ def check(
                 f"snippets/{path}: runs on {', '.join(able) or 'nothing'} alone, which "
                 f"pyproject.toml does not require, shown by {', '.join(on)}; require one of them"
             )
+    faults += check_badges(shown, programs, records)
     for out, on in sorted(shown.outputs.items()):
         program = programs.get(program_of(out))
         if program is None:

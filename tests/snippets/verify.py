@@ -84,7 +84,11 @@ def host(device: str) -> dict:
         count = torch.accelerator.device_count()
         module = torch.get_device_module(device)
         name = module.get_device_name() if hasattr(module, "get_device_name") else processor()
-    built = {"CUDA": torch.version.cuda, "ROCm": torch.version.hip, "XPU": torch.version.xpu}
+    built = {
+        "CUDA": torch.version.cuda,
+        "ROCm": torch.version.hip,
+        "XPU": getattr(torch.version, "xpu", None),
+    }
     backend = next((f"{kind} {number}" for kind, number in built.items() if number), None)
     return {
         "found": found,

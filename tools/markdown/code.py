@@ -171,11 +171,7 @@ class _Titles(Treeprocessor):
         """Add what is on record of a program; with `output`, where it prints that one."""
         word = words(self.lang)
         found = badge.records(self.records)
-        if output:
-            ran = [one for one in found if self._prints(one, snippet, output)]
-            said, verified = badge.summary(snippet, ran, word)
-        else:
-            said, verified = badge.summary(snippet, found, word)
+        said, verified = badge.summary(snippet, found, word, output)
         kind = "listing-record" if verified else "listing-record unverified"
         fold = etree.SubElement(title, "details", {"class": kind})
         etree.SubElement(fold, "summary").text = said
@@ -189,9 +185,6 @@ class _Titles(Treeprocessor):
                 etree.SubElement(more, "br")
             link = etree.SubElement(more, "a", {"href": f"{self.checked}#{row_id(snippet.path)}"})
             link.text = word["record_how"]
-
-    def _prints(self, one, snippet: Snippet, output: str) -> bool:
-        return snippet.out_path(one.device) == self.root / output
 
     def _lines(self, said: dict[str, str]) -> int:
         """Return how many lines a block shows."""
