@@ -28,7 +28,7 @@ from tools.build import Built, build_language, write_root
 from tools.languages import ROOT, languages
 
 HOST = "127.0.0.1"
-SOURCES = ("docs", "locales", "snippets", "theme", "tools", "mkdocs.yml")
+SOURCES = ("docs", "locales", "snippets", "theme", "tools", "mkdocs.yml", "build/verification")
 
 
 def is_free(port: int) -> bool:
