@@ -9,6 +9,7 @@ MAKEFLAGS += --no-print-directory
 PYTHON ?= python3
 PORT ?= 8000
 JOBS ?= 2
+DEVICE ?= cpu
 RUN := .venv/bin/python
 PIP := $(RUN) -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 # Material's banner about its end of life: known, see mkdocs.yml.
@@ -47,6 +48,17 @@ lint: .venv/all ## read the code (ruff) and the spelling of the English prose (c
 .PHONY: outputs
 outputs: .venv/all ## run the snippets and rewrite their .out files; review the difference before you commit
 	@$(RUN) -m tests.snippets.outputs
+
+# The CPU's record comes from the versions in constraints.txt. For another device, or with PYTHON=...,
+# that Python is taken as it is: it has a torch for the device, and nothing is installed or fetched.
+PINNED := $(filter cpu-file,$(DEVICE)-$(origin PYTHON))
+.PHONY: verify
+verify: $(if $(PINNED),.venv/all) ## run every snippet on one device and record it (DEVICE=cuda)
+	@$(if $(PINNED),$(RUN),$(PYTHON)) -m tests.snippets.verify --device $(DEVICE) $(if $(NAME),--name $(NAME))
+
+.PHONY: gate
+gate: .venv/site ## refuse what was not checked: each block of each page against the records (VERSION=2.13)
+	@$(RUN) -m tools.gate $(if $(VERSION),--version $(VERSION))
 
 .PHONY: mutants
 mutants: .venv/all ## delete each statement of each snippet and list those that no test misses

@@ -71,6 +71,27 @@ class Tree:
         assert old in text
         self.write(path, text.replace(old, new))
 
+    def git(self, *command: str) -> str:
+        """Run git in the copy; return what it says."""
+        own = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+        who = ["-c", "user.name=A", "-c", "user.email=a@b.example", "-c", "commit.gpgsign=false"]
+        done = subprocess.run(
+            ["git", *who, *command],
+            cwd=self.root,
+            env=own,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout.strip()
+
+    def commit(self) -> None:
+        """Commit all of the copy."""
+        if not (self.root / ".git").exists():
+            self.git("init", "-q")
+        self.git("add", "-A")
+        self.git("commit", "-q", "--allow-empty", "-m", "All of it")
+
     def run(self, *command: str) -> subprocess.CompletedProcess:
         """Run `python -m ...` in the copy."""
         return subprocess.run(
@@ -83,15 +104,15 @@ class Tree:
         )
 
 
-@pytest.fixture
-def tree(tmp_path) -> Tree:
-    """The copy, to be changed at will."""
-    copy = Tree(tmp_path / "house")
+def small_house(root: Path) -> Tree:
+    """Make the copy in the folder `root`."""
+    copy = Tree(root)
     # The record of the translations speaks of the real pages.
     ignore = shutil.ignore_patterns("__pycache__", "sections.yml")
     for name in ("locales", "theme", "tools"):
         shutil.copytree(ROOT / name, copy.root / name, ignore=ignore)
-    shutil.copy(ROOT / "pyproject.toml", copy.root)
+    for name in ("pyproject.toml", ".gitignore"):
+        shutil.copy(ROOT / name, copy.root)
     settings = (ROOT / "mkdocs.yml").read_text("utf-8")
     nav = re.compile(r"^nav:\n(?: +- .*\n)+", re.M)
     copy.write("mkdocs.yml", nav.sub("nav: [index.md, amp.md]\n", settings))
@@ -101,3 +122,9 @@ def tree(tmp_path) -> Tree:
     copy.write("snippets/small/right.py", PROGRAM.format(more=""))
     copy.write("snippets/small/right.out", "total: 3\n")
     return copy
+
+
+@pytest.fixture
+def tree(tmp_path) -> Tree:
+    """The copy, to be changed at will."""
+    return small_house(tmp_path / "house")

@@ -29,7 +29,7 @@ from tools.languages import ROOT, languages
 from tools.languages import faults as faults_of_words
 
 HOST = "127.0.0.1"
-SOURCES = ("docs", "locales", "snippets", "theme", "tools", "mkdocs.yml")
+SOURCES = ("docs", "locales", "snippets", "theme", "tools", "mkdocs.yml", "build/verification")
 
 
 def is_free(port: int) -> bool:

@@ -280,6 +280,12 @@ def load(path: str, root: Path = SNIPPETS) -> Snippet:
     return Snippet(path, source, lesson, parse_sections(source, shown), Path(root))
 
 
+def program_of(out: str) -> str:
+    """Return the path of the program that prints `out` (``amp/train.cuda.out``: of that device)."""
+    stem = Path(out).with_suffix("")
+    return stem.with_name(f"{stem.name.partition('.')[0]}.py").as_posix()
+
+
 def load_all(root: Path = SNIPPETS) -> list[Snippet]:
     """Read every program of `root`, in the order of their paths. Raises as `load` does."""
     root = Path(root)

@@ -33,7 +33,13 @@ from tools.snippets import ROOT, SNIPPETS, Snippet, SnippetError, load_all
 CLAIMS = ROOT / "tests" / "snippets"
 EXEMPT = CLAIMS / "survivors.yml"
 #: Tests of every program or of the harness itself: no claims of a lesson.
-HARNESS = {"test_programs.py", "test_harness.py", "test_cuda_rules.py", "test_mutants.py"}
+HARNESS = {
+    "test_programs.py",
+    "test_harness.py",
+    "test_cuda_rules.py",
+    "test_mutants.py",
+    "test_verify.py",
+}
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,9 @@ class Result:
 
     ``text`` is what a reader sees: standard output, shown warnings in their place, and the last
     line of the traceback of an error that the program declares. ``exception`` is the name of
-    the error's type (None without one), ``traceback`` all of it. ``seconds`` is processor time.
+    the error's type (None without one), ``traceback`` all of it. ``seconds`` is processor time,
+    ``elapsed`` time on the clock. ``ran_on`` is the device class that torch found in the program's
+    own process, ``device_bytes`` the most of an accelerator's memory that the program held.
     """
 
     path: str
@@ -57,6 +59,9 @@ class Result:
     seconds: float
     timed_out: bool
     exit_code: int | None
+    elapsed: float | None = None
+    ran_on: str | None = None
+    device_bytes: int | None = None
 
 
 def hide_accelerators() -> None:
@@ -74,6 +79,19 @@ def use_device(device: str) -> None:
         # An accelerator that no environment variable hides (Apple's, for one).
         torch.accelerator.current_accelerator = lambda check_available=False: None
         torch.accelerator.is_available = lambda: False
+
+
+def evidence() -> dict:
+    """Where this process's programs ran: ``ran_on`` and ``device_bytes`` of a Result."""
+    import torch
+
+    found = torch.accelerator.current_accelerator(check_available=True)
+    if found is None:
+        return {"ran_on": "cpu", "device_bytes": None}
+    module = torch.get_device_module(found)
+    # Apple's has no maximum, only what is held now.
+    held = getattr(module, "max_memory_allocated", None) or module.current_allocated_memory
+    return {"ran_on": found.type, "device_bytes": held()}
 
 
 @dataclass(frozen=True)
@@ -157,9 +175,9 @@ def _child(snippet: Snippet, device: str, folder: str, limit: float, answer) -> 
 
     torch.set_num_threads(1)
     use_device(device)
-    started = time.process_time()
+    started, began = time.process_time(), time.perf_counter()
     outcome = execute(snippet)
-    seconds = time.process_time() - started
+    seconds, elapsed = time.process_time() - started, time.perf_counter() - began
     error = outcome.exception
     if error is not None and type(error).__name__ == snippet.lesson["raises"]:
         print(last_line(error))
@@ -167,9 +185,8 @@ def _child(snippet: Snippet, device: str, folder: str, limit: float, answer) -> 
     sys.stderr.flush()
     name = None if error is None else type(error).__name__
     trace = "" if error is None else "".join(_frames(error, snippet))
-    answer.send(
-        {"exception": name, "traceback": trace, "warned": outcome.warned, "seconds": seconds}
-    )
+    ran = {"exception": name, "traceback": trace, "warned": outcome.warned}
+    answer.send(ran | {"seconds": seconds, "elapsed": elapsed} | evidence())
     answer.close()
     os._exit(0)
 

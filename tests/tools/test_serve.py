@@ -209,6 +209,7 @@ def test_a_change_of_one_language_builds_that_one_and_a_shared_one_all(tree):
     assert change("locales/de/messages.yml") == (langs, False)  # the others show its name
     assert change("snippets/small/right.py") == (langs, False)
     assert change("theme/new.css") == (langs, False)
+    assert change("build/verification/cpu.json") == (langs, False)  # the badges speak of it
     assert change("tools/new.py") == (langs, True)
     before = snapshot(tree.root)
     assert touched(before, before, langs) == ([], False)

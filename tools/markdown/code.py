@@ -7,13 +7,14 @@
 becomes
 
     <div class="listing">
-      <p class="listing-title"><a href="snippets/amp/train.py">amp/train.py</a> …</p>
+      <div class="listing-title"><a href="snippets/amp/train.py">amp/train.py</a> …</div>
       <div class="highlight" data-snippet="amp/train.py" data-section="loop">…</div>
     </div>
 
 and a `text` fence that includes a `.out` file gets `data-output="amp/train.out"` and a label. A
-program from a `wrong` folder has the class `wrong` on both and a label that says so. The empty
-`<span class="listing-record">` is room for the record of the program's last run.
+program from a `wrong` folder has the class `wrong` on both and a label that says so. The title also
+holds the badge, a `<details class="listing-record">` that says from the records (tools/badge.py)
+where the program was run; an output that stands beneath its program shares the program's.
 
 A preprocessor that comes before pymdownx.snippets (priority 32), so that the include is still to
 be seen, writes these attributes into the fence's header; a tree processor adds the title where the
@@ -28,9 +29,12 @@ from markdown import Extension
 from markdown.preprocessors import Preprocessor
 from markdown.treeprocessors import Treeprocessor
 
-from tools.languages import words
+from tools import badge
+from tools.languages import ROOT, words
 from tools.markdown import PageFault
-from tools.snippets import SNIPPETS, Snippet, SnippetError, load
+from tools.markdown.verification import row_id
+from tools.record import FOLDER
+from tools.snippets import SNIPPETS, Snippet, SnippetError, load, program_of
 
 _FENCE = re.compile(r"^(?P<indent>[ \t>]*)(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>.*?)[ \t]*$")
 _INCLUDE = re.compile(r'^[ \t>]*-+8<-+[ \t]+"(?P<path>[^":]+)(?::(?P<section>[^"]*))?"[ \t]*$')
@@ -106,9 +110,10 @@ class _Headers(Preprocessor):
 
 
 class _Titles(Treeprocessor):
-    def __init__(self, md, root: Path, lang: str, base: str):
+    def __init__(self, md, root: Path, lang: str, base: str, records: Path, checked: str):
         super().__init__(md)
         self.root, self.lang, self.base = root, lang, base
+        self.records, self.checked = records, checked
 
     def run(self, tree: etree.Element) -> None:
         blocks = {}  # the number of a stashed block of ours -> its attributes
@@ -116,43 +121,70 @@ class _Titles(Treeprocessor):
             if isinstance(html, str) and (found := _BLOCK.match(html)):
                 blocks[number] = dict(_ATTRIBUTE.findall(found["attributes"]))
         for parent in list(tree.iter()):
+            above = None  # the program of the block that stands directly above
             for at, child in enumerate(parent):
                 place = _PLACEHOLDER.fullmatch((child.text or "").strip())
                 if child.tag == "p" and place and int(place[1]) in blocks:
-                    parent[at] = self._listing(child, blocks.pop(int(place[1])))
+                    said = blocks.pop(int(place[1]))
+                    program = said.get("data-snippet") or program_of(said["data-output"])
+                    parent[at] = self._listing(child, said, program, program == above)
+                    above = program
+                else:
+                    above = None
         for said in blocks.values():
             path = said.get("data-snippet") or said.get("data-output")
             raise PageFault(f"the block of {path} stands inside raw HTML; add `markdown`", path)
 
-    def _listing(self, block: etree.Element, said: dict[str, str]) -> etree.Element:
+    def _listing(
+        self, block: etree.Element, said: dict[str, str], program: str, told: bool
+    ) -> etree.Element:
         word = words(self.lang)
         listing = etree.Element("div", {"class": "listing"})
         listing.tail = block.tail
-        title = etree.SubElement(listing, "p", {"class": "listing-title"})
+        title = etree.SubElement(listing, "div", {"class": "listing-title"})
         # The site's search would find each of these words in every section.
         title.set("data-search-exclude", "")
-        if path := said.get("data-snippet"):
-            link = etree.SubElement(title, "a", {"href": self.base + path})
+        output = said.get("data-output")
+        if not output:
+            link = etree.SubElement(title, "a", {"href": self.base + program})
             link.set("title", word["whole_program"])
-            link.text = path
-            snippet = load(path, self.root)
-            if snippet.wrong:
+            link.text = program
+            if load(program, self.root).wrong:
                 listing.set("class", "listing wrong")
-                fails = snippet.lesson["raises"] or snippet.lesson["warns"]
                 label = etree.SubElement(title, "span", {"class": "listing-label"})
-                label.text = word["fails" if fails else "wrong"]
-            etree.SubElement(title, "span", {"class": "listing-record"}).text = ""
+                label.text = word["wrong"]
         else:
             listing.set("class", "listing output")
-            *_, device = Path(said["data-output"]).stem.rpartition(".")
-            other = "." in Path(said["data-output"]).stem
+            *_, device = Path(output).stem.rpartition(".")
+            other = "." in Path(output).stem
             label = etree.SubElement(title, "span", {"class": "listing-label"})
             label.text = f"{word['output']} ({device.upper()})" if other else word["output"]
+        if not (output and told):
+            self._badge(title, _program(program, self.root, output or program), output)
         # A browser leaves out the layout of what is off the screen, if it knows how high it is.
         listing.set("style", f"--lines:{self._lines(said)}")
         block.tail = None
         listing.append(block)
         return listing
+
+    def _badge(self, title: etree.Element, snippet: Snippet, output: str | None) -> None:
+        """Add what is on record of a program; with `output`, where it prints that one."""
+        word = words(self.lang)
+        found = badge.records(self.records)
+        said, verified = badge.summary(snippet, found, word, output)
+        kind = "listing-record" if verified else "listing-record unverified"
+        fold = etree.SubElement(title, "details", {"class": kind})
+        etree.SubElement(fold, "summary").text = said
+        more = etree.SubElement(fold, "p")
+        lines = badge.details(snippet, found, word, badge.required())
+        more.text = lines[0] if lines else ""
+        for line in lines[1:]:
+            etree.SubElement(more, "br").tail = line
+        if self.checked:
+            if lines:
+                etree.SubElement(more, "br")
+            link = etree.SubElement(more, "a", {"href": f"{self.checked}#{row_id(snippet.path)}"})
+            link.text = word["record_how"]
 
     def _lines(self, said: dict[str, str]) -> int:
         """Return how many lines a block shows."""
@@ -166,13 +198,17 @@ class _Titles(Treeprocessor):
 
 
 class CodeExtension(Extension):
-    """Options: `lang` of the labels, `base` of the links to programs, `root` of the snippets."""
+    """Options: `lang` of the labels, `base` of the links to programs, `root` of the snippets,
+    `records`, and `checked`, the page with the row of each program that badges lead to.
+    """
 
     def __init__(self, **options):
         self.config = {
             "lang": ["en", "language of the labels"],
             "base": ["snippets/", "where the site has the programs, as a page links to them"],
             "root": [str(SNIPPETS), "the folder that includes are relative to"],
+            "records": [str(FOLDER), "the folder of the records"],
+            "checked": ["checked.md", "the page that says how all was checked, if there is one"],
         }
         super().__init__(**options)
 
@@ -180,7 +216,11 @@ class CodeExtension(Extension):
         """Register both processors. The second comes after inline markup, before links resolve."""
         root = Path(self.getConfig("root"))
         md.preprocessors.register(_Headers(md, root), "snippet_headers", 33)
-        titles = _Titles(md, root, self.getConfig("lang"), self.getConfig("base"))
+        lang, checked = self.getConfig("lang"), self.getConfig("checked")
+        if not (ROOT / "docs" / lang / checked).is_file():
+            checked = ""
+        records = Path(self.getConfig("records"))
+        titles = _Titles(md, root, lang, self.getConfig("base"), records, checked)
         md.treeprocessors.register(titles, "snippet_titles", 5)
 
 
