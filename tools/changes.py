@@ -73,11 +73,12 @@ def compare(before: Path, after: Path, langs: list[str]) -> str:
                 continue
             page = new.get(address) or old[address]
             lines.append(f"- {kind}: `{address}` {page.title}")
-        frames = any(old[a].frame != new[a].frame for a in old.keys() & new.keys())
-        if frames or (old and assets(before, lang) != assets(after, lang)):
-            lines.append(
-                "- changed: what is around the text of every page (theme, menus or scripts)"
-            )
+        # A page that changes has another head, too; what is around the others says more.
+        same = [a for a in old.keys() & new.keys() if old[a].text == new[a].text]
+        if any(old[a].frame != new[a].frame for a in same) or (
+            old and assets(before, lang) != assets(after, lang)
+        ):
+            lines.append("- changed: what is around the text (theme, menus or scripts)")
         parts.append(f"## {words(lang)['language']}\n\n" + ("\n".join(lines) or "No page changes."))
     return "\n\n".join(parts) + "\n"
 

@@ -1,8 +1,9 @@
 """Take the records of this commit from where the workflows left them.
 
-    python -m tools.ci.records [--wait MINUTES] DEVICE...
+    python -m tools.ci.records [--wait MINUTES] [DEVICE...]
 
-writes build/verification/<device>.json for each device. A record is taken only if it is attested:
+writes build/verification/<device>.json for each device that pyproject.toml requires, or that is
+named. A record is taken only if it is attested:
 made on main, of exactly this commit, by the workflow that makes it, and signed on a hosted machine.
 """
 
@@ -33,7 +34,7 @@ def artifacts(repo: str, device: str, commit: str) -> list[dict]:
     listed = api(f"repos/{repo}/actions/artifacts?name=record-{device}&per_page=100")["artifacts"]
     of_main = []
     for artifact in listed:
-        run = artifact["workflow_run"]
+        run = artifact["workflow_run"]  # of a pull request it may name another repository
         ours = run["head_repository_id"] == run["repository_id"]
         if ours and run["head_branch"] == "main" and run["head_sha"] == commit:
             of_main.append(artifact)
@@ -123,17 +124,20 @@ def main() -> None:
     """Run the command."""
     cli = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     cli.add_argument("--wait", type=float, default=0, help="minutes to wait for runs under way")
-    cli.add_argument("device", nargs="+")
+    cli.add_argument("device", nargs="*")
     a = cli.parse_args()
+    from tools.record import required_devices
+
+    devices = a.device or required_devices()
     commit = subprocess.check_output(["git", "rev-parse", "HEAD"], text=True, cwd=ROOT).strip()
     folder = ROOT / "build" / "verification"
     try:
-        faults = take_all(repository(), a.device, commit, folder, a.wait * 60)
+        faults = take_all(repository(), devices, commit, folder, a.wait * 60)
     except Refused as error:
         sys.exit(str(error))
     if faults:
         sys.exit("\n".join(faults))
-    print(f"took the records of {', '.join(a.device)} for {commit[:12]}")
+    print(f"took the records of {', '.join(devices)} for {commit[:12]}")
 
 
 if __name__ == "__main__":

@@ -19,15 +19,19 @@ from tools.languages import ROOT
 LABEL = "nightly"
 TITLE = "Snippets fail on another release of torch or accelerate"
 MOST = 20  # lines of a failure that the issue shows; the run has all of them
+LONGEST = 60_000  # characters; the host takes 65,536
 
 
 def broken(file: Path) -> dict[str, str]:
     """Return each failed test of a JUnit report with the beginning of what it says.
 
-    Raises ElementTree.ParseError or OSError if the report is not whole.
+    Raises ValueError, ElementTree.ParseError or OSError if the report is not whole.
     """
     found = {}
-    for case in ElementTree.parse(file).getroot().iter("testcase"):
+    cases = list(ElementTree.parse(file).getroot().iter("testcase"))
+    if not cases:
+        raise ValueError(f"{file.name} reports no test")
+    for case in cases:
         for fault in [*case.findall("failure"), *case.findall("error")]:
             name = f"{case.get('classname', '').rpartition('.')[2]}::{case.get('name')}"
             said = (fault.text or fault.get("message") or "").strip().splitlines()
@@ -48,7 +52,7 @@ def body(folder: Path, names: list[str], run: str = "") -> str | None:
         file = folder / f"{name}.xml"
         try:
             faults, used = broken(file), versions(file)
-        except (OSError, ElementTree.ParseError):
+        except (OSError, ValueError, ElementTree.ParseError):
             parts.append(
                 f"## {name}\n\nThe run ended before it could test the snippets: "
                 "an installation that failed, or a crash. Its log says which."
@@ -64,7 +68,13 @@ def body(folder: Path, names: list[str], run: str = "") -> str | None:
     again = " and ".join(f"`make against TORCH={name}`" for name in names)
     where = f" ([the run]({run}))" if run else ""
     intro = f"The nightly run{where} found this. To see it at home: {again}."
-    return "\n\n".join([intro, *parts]) + "\n"
+    shown = [intro]
+    for number, part in enumerate(parts):
+        if sum(map(len, shown)) + len(part) > LONGEST:
+            shown.append(f"And {len(parts) - number} more, which the run shows.")
+            break
+        shown.append(part)
+    return "\n\n".join(shown) + "\n"
 
 
 def report(text: str | None) -> str:
