@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -173,11 +174,17 @@ def test_waiting_ends(host, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("tag", "stands_for"),
-    [("", ("dev", "")), ("v2.13", ("2.13", "latest")), ("v2.13.4", ("2.13", "latest"))],
+    ("tag", "others", "stands_for"),
+    [
+        ("", {"2.13"}, ("dev", "")),
+        ("v2.13", set(), ("2.13", "latest")),
+        ("v2.13", {"2.9", "2.13"}, ("2.13", "latest")),
+        ("v2.13.4", {"2.12", "2.13"}, ("2.13", "latest")),
+        ("v2.9.1", {"2.9", "2.13"}, ("2.9", "")),
+    ],
 )
-def test_a_tag_stands_for_a_version(tag, stands_for):
-    assert release.version(tag) == stands_for
+def test_a_tag_stands_for_a_version_and_an_older_one_is_not_latest(tag, others, stands_for):
+    assert release.version(tag, others) == stands_for
 
 
 @pytest.mark.parametrize(
@@ -185,7 +192,7 @@ def test_a_tag_stands_for_a_version(tag, stands_for):
 )
 def test_another_tag_is_refused(tag):
     with pytest.raises(release.Refused, match="names no version: call it v2.13"):
-        release.version(tag)
+        release.version(tag, set())
 
 
 def git(folder: Path, *args: str) -> str:
@@ -217,6 +224,32 @@ def test_main_is_published_only_at_its_tip(remote, tmp_path):
     assert release.overtaken(clone) == tip
 
 
+@pytest.mark.parametrize(
+    ("tag", "behind", "does"),
+    [
+        ("v2.13", False, "make publish VERSION=2.13 ALIAS=latest"),
+        ("v2.11.3", False, "make publish VERSION=2.11"),
+        ("", False, "make publish VERSION=dev"),
+        ("", True, "dev is left to the run of that commit"),
+        ("v2.13", True, "make publish VERSION=2.13 ALIAS=latest"),
+    ],
+)
+def test_what_a_checkout_is_published_as(remote, tmp_path, monkeypatch, capsys, tag, behind, does):
+    clone = tmp_path / "clone"
+    git(clone, "tag", "v2.12")
+    git(clone, "push", "-q", "--tags")
+    if behind:
+        git(clone, "commit", "-q", "--allow-empty", "-m", "two")
+        git(clone, "push", "-q", "origin", "HEAD:main")
+        git(clone, "checkout", "-q", "HEAD^")
+    monkeypatch.setenv("TAG", tag)
+    monkeypatch.setattr(release, "tagged", partial(release.tagged, clone))
+    monkeypatch.setattr(release, "overtaken", partial(release.overtaken, clone))
+    monkeypatch.setattr(release.os, "execvp", lambda _, command: print(*command))
+    release.main()
+    assert capsys.readouterr().out.strip().endswith(does)
+
+
 # Lists
 
 
@@ -229,7 +262,7 @@ def lists(remote: Path, tmp_path: Path, files: dict[str, str]) -> list[str]:
         (pages / path).write_text(text)
     git(pages, "add", "-A")
     git(pages, "commit", "-q", "-m", "pages")
-    tags = published.tagged(str(remote), tmp_path)
+    tags = release.tagged(tmp_path, str(remote))
     return published.faults(pages, "HEAD", ["en", "fr"], tags)
 
 
@@ -333,7 +366,7 @@ def test_one_issue_names_what_broke_and_is_updated_then_closed(host, against):
     assert "````text\nsnippets/amp/train.out:3: expected 4\n``` printed 5\n````" in text
     assert "https://host.example/run/1" in text
     assert "oldest:" not in text
-    assert "make against TORCH=newest" in text
+    assert "at home: `make against TORCH=newest`." in text
     assert report.report(text) == "opened an issue"
     assert report.report(text + "more") == "updated #1"
     (issue,) = host.state["issues"]

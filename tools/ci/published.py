@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from tools.ci.release import TAG
+from tools.ci.release import tagged
 from tools.languages import ROOT, languages
 
 
@@ -20,13 +20,6 @@ def _git(folder, *args: str) -> str:
     return subprocess.run(
         ["git", *args], cwd=folder, text=True, capture_output=True, check=True
     ).stdout
-
-
-def tagged(remote: str, folder=ROOT) -> set[str]:
-    """Return the versions that the tags of the remote stand for."""
-    listed = _git(folder, "ls-remote", "--tags", "--refs", remote)
-    names = [line.split("refs/tags/")[1] for line in listed.splitlines()]
-    return {match[1] for name in names if (match := TAG.fullmatch(name))}
 
 
 def faults(repo, tree: str, langs: list[str], tags: set[str]) -> list[str]:
@@ -80,7 +73,7 @@ def main() -> None:
             _git(folder, "fetch", "--quiet", "--depth=1", url, f"refs/heads/{a.branch}")
         except subprocess.CalledProcessError as error:
             sys.exit(f"the branch {a.branch} cannot be had: {error.stderr.strip()}")
-        found = faults(folder, "FETCH_HEAD", list(languages()), tagged(a.remote))
+        found = faults(folder, "FETCH_HEAD", list(languages()), tagged(remote=a.remote))
     if found:
         sys.exit("\n".join(found))
     print("every version is in every list")

@@ -47,25 +47,27 @@ def versions(file: Path) -> str:
 
 def body(folder: Path, names: list[str], run: str = "") -> str | None:
     """Return the text of the issue, or None if nothing broke."""
-    parts = []
+    parts, broke = [], []
     for name in names:
         file = folder / f"{name}.xml"
         try:
             faults, used = broken(file), versions(file)
         except (OSError, ValueError, ElementTree.ParseError):
+            broke.append(name)
             parts.append(
                 f"## {name}\n\nThe run ended before it could test the snippets: "
                 "an installation that failed, or a crash. Its log says which."
             )
             continue
         if faults:
+            broke.append(name)
             parts.append(f"## {name}: {used}" if used else f"## {name}")
             for test, said in faults.items():
                 # Four backticks: what a test prints may hold three.
                 parts.append(f"`{test}`\n\n````text\n{said}\n````")
     if not parts:
         return None
-    again = " and ".join(f"`make against TORCH={name}`" for name in names)
+    again = " and ".join(f"`make against TORCH={name}`" for name in broke)
     where = f" ([the run]({run}))" if run else ""
     intro = f"The nightly run{where} found this. To see it at home: {again}."
     shown = [intro]
