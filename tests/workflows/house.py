@@ -92,6 +92,11 @@ def _job(name: str, job_name: str, job: dict, triggers, targets: set[str]) -> li
         checkout = step.get("uses", "").startswith("actions/checkout@")
         if checkout and step.get("with", {}).get("persist-credentials") is not False:
             found.append(f"{at}: leaves its token in the checkout")
+        upload = step.get("uses", "").startswith("actions/upload-artifact@")
+        if upload and step["with"].get("overwrite") is not True:
+            found.append(
+                f"{at}: an upload without `overwrite: true` fails when the job is repeated"
+            )
     if "self-hosted" in job["runs-on"]:
         found += _own_machine(at, job, triggers)
     elif isinstance(job["runs-on"], list) or "gpu" in job["runs-on"]:

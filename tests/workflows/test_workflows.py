@@ -149,6 +149,7 @@ def test_zizmor_finds(copy, name, old, new, finds):
         ("gpu.yml", "      contents: read\n", "      contents: read\n      id-token: write\n",
          "reads contents, and no more"),
         ("publish.yml", "      actions: read", "      actions: write", "may write actions"),
+        ("gpu.yml", "overwrite: true", "retention-days: 9", "fails when the job is repeated"),
     ],
 )  # fmt: skip
 def test_the_rules_of_the_house_find(copy, name, old, new, finds):
