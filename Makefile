@@ -40,9 +40,12 @@ translations: .venv/site ## list the translations that English has left behind, 
 	@$(RUN) -m tools.translations $(if $(DONE),--done $(foreach it,$(DONE),'$(it)'))
 
 .PHONY: lint
-lint: .venv/all ## read the code (ruff) and the spelling of the English prose (codespell)
+lint: .venv/all ## read the code (ruff), the spelling of the English prose (codespell), the workflows (actionlint, zizmor)
 	@.venv/bin/ruff format --check --quiet || { echo "make it the usual form: .venv/bin/ruff format" >&2; exit 1; }
 	@.venv/bin/ruff check --quiet
+	@.venv/bin/actionlint -shellcheck= -pyflakes= .github/workflows/*.yml
+	@said="$$(.venv/bin/zizmor --offline --persona auditor --quiet --no-progress .github)" \
+	  || { echo "$$said" >&2; exit 1; }
 	@.venv/bin/codespell README.md CONTRIBUTING.md docs/en locales/en snippets tools
 
 .PHONY: outputs
@@ -63,6 +66,30 @@ gate: .venv/site ## refuse what was not checked: each block of each page against
 .PHONY: mutants
 mutants: .venv/all ## delete each statement of each snippet and list those that no test misses
 	@$(RUN) -m tests.snippets.mutants
+
+.PHONY: changes
+changes: .venv/site ## build the site and list the pages that differ from the commit BASE (BASE=origin/main; HEAD without it)
+	@$(RUN) -m tools.changes --base '$(or $(BASE),HEAD)'
+
+.PHONY: against
+against: ## run the snippets against another torch (TORCH=newest, oldest or 2.12), in an environment of its own
+	@$(PYTHON) -m tools.against "$${TORCH:-newest}"
+
+.PHONY: records
+records: .venv/site ## take the attested records of this commit from the workflows that made them (WAIT=minutes)
+	@$(RUN) -m tools.ci.records --wait $(or $(WAIT),0) $(DEVICES)
+
+.PHONY: release
+release: .venv/site ## publish the version that TAG stands for (TAG=v2.13), or main as dev without it
+	@$(RUN) -m tools.ci.release
+
+.PHONY: published
+published: .venv/site ## see that every version is in every list of the published branch
+	@$(RUN) -m tools.ci.published
+
+.PHONY: report
+report: .venv/site ## open, update or close the issue that says which snippets fail on another torch
+	@$(RUN) -m tools.ci.report
 
 .PHONY: bench
 bench: .venv/all browser ## measure the tests' speed, the site's speed and its weight beside stock Material
