@@ -83,10 +83,9 @@ class Tree:
         )
 
 
-@pytest.fixture
-def tree(tmp_path) -> Tree:
-    """The copy, to be changed at will."""
-    copy = Tree(tmp_path / "house")
+def plant(root: Path) -> Tree:
+    """Make the copy in the folder `root`."""
+    copy = Tree(root)
     # The record of the translations speaks of the real pages.
     ignore = shutil.ignore_patterns("__pycache__", "sections.yml")
     for name in ("locales", "theme", "tools"):
@@ -101,3 +100,9 @@ def tree(tmp_path) -> Tree:
     copy.write("snippets/small/right.py", PROGRAM.format(more=""))
     copy.write("snippets/small/right.out", "total: 3\n")
     return copy
+
+
+@pytest.fixture
+def tree(tmp_path) -> Tree:
+    """The copy, to be changed at will."""
+    return plant(tmp_path / "house")
