@@ -35,17 +35,16 @@ def page(text: str, path: str, files: set[str], online: str) -> str:
     """
 
     def link(found: re.Match) -> str:
-        target = html.unescape(found[2])
-        address, mark, place = target.partition("#")
-        if not address or re.match(r"[a-z][a-z+.-]*:|//", address):
+        target, mark, place = html.unescape(found[2]).partition("#")
+        if not target or re.match(r"[a-z][a-z+.-]*:|//", target):
             return found[0]
-        file = posixpath.normpath(posixpath.join(posixpath.dirname(path), address))
-        inside = [f for f in (file, posixpath.normpath(f"{file}/index.html")) if f in files]
-        if inside:
-            address = posixpath.relpath(inside[0], posixpath.dirname(path) or ".")
-        else:
-            address = urljoin(online + path, address)
-        return f'{found[1]}="{html.escape(address + mark + place)}"'
+        target = urljoin(online + path, target)
+        if target.startswith(online):
+            file = target.removeprefix(online)
+            file = f"{file}index.html" if not file or file.endswith("/") else file
+            if file in files:
+                target = posixpath.relpath(file, posixpath.dirname(path) or ".")
+        return f'{found[1]}="{html.escape(target + mark + place)}"'
 
     text = _PRELOAD.sub("", text.replace(_SCRIPT, f"data-offline {_SCRIPT}"))
     return _LINK.sub(link, text)

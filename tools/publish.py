@@ -106,6 +106,7 @@ def tip(url: str, branch: str) -> str | None:
 def aside(folder: Path) -> None:
     """Make the repository in which the pages are put together, and go there: mike works so."""
     git("init", "--quiet", "--bare", str(folder))
+    git("config", "gc.auto", "0", cwd=folder)  # it lives for seconds
     for key, format in (("user.name", "%an"), ("user.email", "%ae")):
         own = git("config", key, may_fail=True) or git("log", "-1", f"--format={format}")
         git("config", key, own, cwd=folder)

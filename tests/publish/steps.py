@@ -1,9 +1,10 @@
 """Runs the publisher in processes of its own and stops it between any two of its steps.
 
-    python steps.py kills <version> <alias>          one process for each step, killed before it
-    python steps.py publish <version> <alias>        one process, killed only by a hook of the remote
-    python steps.py meanwhile <command> <version> <alias>   runs <command> before each push
-    python steps.py together <version>...            all at once
+    python steps.py kills <version> <alias> <n> one process for every other step from the n-th on,
+                                                killed before it
+    python steps.py publish <version> <alias>   one process, killed only by a hook
+    python steps.py meanwhile <command> <version> <alias>  runs <command> before each push
+    python steps.py together <version>...       all at once
 
 A step is another program that it starts, which is every use of git and the gate. The pages are
 built once for all houses, into $BUILT. Prints JSON.
@@ -74,8 +75,8 @@ def tip() -> str:
     return publish.git("ls-remote", "origin", "refs/heads/gh-pages").partition("\t")[0]
 
 
-def kills(version: str, alias: str):
-    """Kill before step 1, 2, ... until a process is through; say what was published after each."""
+def kills(version: str, alias: str, first: str):
+    """Kill before each step until a process is through; say what was published after it."""
 
     def kill_before(wanted):
         def do(number, command):
@@ -85,7 +86,7 @@ def kills(version: str, alias: str):
 
         return do
 
-    for step in range(1, 500):
+    for step in range(int(first), 500, 2):
         status, said = run(version, alias, kill_before(step))
         if status == 0:
             return

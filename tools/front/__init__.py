@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from tools.languages import ROOT, words
 
 LATEST = "latest"
+_ICON = "assets/images/favicon.svg"
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,9 @@ def files(
         f"<sitemap><loc>{site_root}{path}sitemap.xml</loc></sitemap>" for path in homes.values()
     )
     made = {
-        "index.html": _page("root", links=links, site_root=site_root),
+        "index.html": _page(
+            "root", links=links, site_root=site_root, icon=next(iter(homes.values())) + _ICON
+        ),
         "404.html": _not_found(names, homes, site_root, versions),
         "sitemap.xml": '<?xml version="1.0" encoding="UTF-8"?>\n'
         '<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
@@ -68,12 +71,14 @@ def files(
             lang=lang,
             name=html.escape(names[lang]),
             home=home(published),
+            icon=home(published) + _ICON,
             address=site_root + homes[lang],
         )
         made[f"{lang}/versions.html"] = _page(
             "versions",
             lang=lang,
             title=html.escape(words(lang)["all_versions"]),
+            icon=home(published) + _ICON,
             versions="\n".join(_version(lang, version) for version in published),
         )
     return made
@@ -115,4 +120,10 @@ def _not_found(names, homes, site_root, versions) -> str:
         for lang, published in versions.items()
     }
     known = json.dumps(known, sort_keys=True).replace("<", "\\u003c")
-    return _page("404", sections=sections, base=base, known=known)
+    return _page(
+        "404",
+        sections=sections,
+        base=base,
+        known=known,
+        icon=base + next(iter(homes.values())) + _ICON,
+    )
