@@ -188,10 +188,8 @@ def test_a_process_killed_before_any_of_its_steps_leaves_the_branch_as_it_was(ho
     assert steps(house, "publish", "dev", "")[0] == 0
     before = house.tip()
     killed = steps(house, "kills", "2.13", "latest", str(first))
-    commands = " ".join(kill["command"] for kill in killed)
-    for step in ("git status", "git rev-parse", "git ls-tree", "git fast-import"):
-        assert step in commands
-    assert "git commit-tree" in commands or "git push" in commands
+    assert [kill["step"] for kill in killed] == list(range(first, killed[-1]["step"] + 1, 2))
+    assert killed[-1]["command"].startswith(("git commit-tree", "git push"))
     assert len(killed) > 30
     assert {kill["status"] for kill in killed} == {-9}
     assert {kill["tip"] for kill in killed} == {before}
