@@ -40,6 +40,13 @@ class _Handler(SimpleHTTPRequestHandler):
         """Say nothing: the address was said once."""
 
 
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request, client_address) -> None:
+        """Say nothing of a browser that left before it had everything."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 def server(folder: Path, site_root: str, port: int = 0) -> ThreadingHTTPServer:
     """Return a server of `folder` at the path of `site_root`; port 0 takes a free one.
 
@@ -47,7 +54,7 @@ def server(folder: Path, site_root: str, port: int = 0) -> ThreadingHTTPServer:
     """
     below = urlsplit(site_root).path.rstrip("/") + "/"
     handler = partial(_Handler, directory=str(folder), below=below)
-    made = ThreadingHTTPServer((HOST, port), handler)
+    made = _Server((HOST, port), handler)
     made.address = f"http://{HOST}:{made.server_port}{below}"
     return made
 

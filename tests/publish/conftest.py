@@ -1,5 +1,6 @@
 """A small house with a commit and a bare repository to publish to; and what was published there."""
 
+import fcntl
 import json
 import os
 import re
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import PAGE, ROOT, Tree, plant
-from tests.site.conftest import SITE_ROOT, browser, open_page  # noqa: F401 (fixtures)
+from tests.site.conftest import SITE_ROOT, browser, open_page, worker_id  # noqa: F401 (fixtures)
 from tests.site.look import Site
 from tools import preview
 
@@ -29,13 +30,10 @@ class House:
     """A small house under git, and the bare repository that it publishes to."""
 
     def __init__(self, folder: Path, built: Path):
+        """Take the house that there is in `folder`, or make one there."""
         self.remote = folder / "remote.git"
-        self.tree: Tree = plant(folder / "house")
+        self.tree = Tree(folder / "house")
         self.root = self.tree.root
-        self.tree.write("constraints.txt", (ROOT / "constraints.txt").read_text("utf-8"))
-        self.tree.write(".gitignore", (ROOT / ".gitignore").read_text("utf-8") + "/closed\n")
-        self.tree.write("tools/gate.py", GATE)
-        folder.joinpath("tmp").mkdir()
         self.env = os.environ | {
             "SITE_ROOT": SITE_ROOT,
             "TMPDIR": str(folder / "tmp"),  # a killed process leaves its folder behind
@@ -43,6 +41,13 @@ class House:
             "PYTHONPATH": str(self.root),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
+        if self.remote.exists():
+            return
+        plant(self.root)
+        self.tree.write("constraints.txt", (ROOT / "constraints.txt").read_text("utf-8"))
+        self.tree.write(".gitignore", (ROOT / ".gitignore").read_text("utf-8") + "/closed\n")
+        self.tree.write("tools/gate.py", GATE)
+        folder.joinpath("tmp").mkdir()
         subprocess.run(["git", "init", "--quiet", "--bare", str(self.remote)], check=True)
         for command in (
             "init --quiet --initial-branch=main",
@@ -121,43 +126,55 @@ class House:
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory) -> Path:
-    """Where steps.py keeps the pages that it has built."""
-    return tmp_path_factory.mktemp("built")
+def shared(tmp_path_factory, worker_id) -> Path:  # noqa: F811 (it is that fixture)
+    """A folder that all workers share."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / "publish"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 @pytest.fixture
-def house(tmp_path, built) -> House:
+def house(tmp_path, shared) -> House:
     """A house, nothing of which is published."""
-    return House(tmp_path, built)
+    return House(tmp_path, shared)
 
 
 @pytest.fixture(scope="session")
-def published(tmp_path_factory, built) -> House:
-    """2.11, then with one more page 2.12 and 2.13, which is latest, then with another page dev."""
-    house = House(tmp_path_factory.mktemp("published"), built)
-    house.tips = {}
-    for version, page in (("2.11", ""), ("2.12", "ddp"), ("2.13", ""), ("dev", "new")):
-        if page:
-            house.add_page(page)
-        if version != "dev":
-            house.version(version)
-        done = house.publish(version, "" if version == "dev" else "latest")
-        assert done.returncode == 0, done.stderr
-        house.tips[version] = house.tip()
+def published(shared) -> House:
+    """2.11, then with one more page 2.12 and 2.13, which is latest, then with another page dev.
+
+    Published once, by the first worker that asks. `tips` has the commit of each, and the folder
+    `branch` the files at the end.
+    """
+    folder, kept = shared / "published", shared / "published.json"
+    with (shared / "published.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not kept.exists():
+            (folder / "branch").mkdir(parents=True)
+            house, tips = House(folder, shared), {}
+            for version, page in (("2.11", ""), ("2.12", "ddp"), ("2.13", ""), ("dev", "new")):
+                if page:
+                    house.add_page(page)
+                if version != "dev":
+                    house.version(version)
+                done = house.publish(version, "" if version == "dev" else "latest")
+                assert done.returncode == 0, done.stderr
+                tips[version] = house.tip()
+            house.git(
+                *(f"--git-dir={house.remote}", f"--work-tree={folder / 'branch'}"),
+                *("checkout", "--quiet", "--force", "gh-pages", "--", "."),
+            )
+            kept.write_text(json.dumps(tips))
+    house = House(folder, shared)
+    house.tips = json.loads(kept.read_text())
     return house
 
 
 @pytest.fixture(scope="session")
 def folder(published) -> Path:
     """The files of the published branch."""
-    there = published.root.parent / "branch"
-    there.mkdir()
-    published.git(
-        *(f"--git-dir={published.remote}", f"--work-tree={there}"),
-        *("checkout", "--quiet", "--force", "gh-pages", "--", "."),
-    )
-    return there
+    return published.root.parent / "branch"
 
 
 @pytest.fixture(scope="session")

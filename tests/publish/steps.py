@@ -10,6 +10,7 @@ A step is another program that it starts, which is every use of git and the gate
 built once for all houses, into $BUILT. Prints JSON.
 """
 
+import fcntl
 import json
 import os
 import shutil
@@ -26,9 +27,11 @@ _Popen = subprocess.Popen.__init__
 
 def built(version: str, site: Path) -> dict[str, list[str]]:
     """Do what publish.build does, once for each version."""
-    kept = Path(os.environ["BUILT"], version)
-    if not kept.exists():
-        (kept / "pages.json").write_text(json.dumps(_build(version, kept)))
+    kept = Path(os.environ["BUILT"], f"pages-{version}")
+    with open(f"{kept}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (kept / "pages.json").exists():
+            (kept / "pages.json").write_text(json.dumps(_build(version, kept)))
     shutil.copytree(kept, site, copy_function=os.link)
     return json.loads((kept / "pages.json").read_text())
 

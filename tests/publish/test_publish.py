@@ -44,7 +44,6 @@ def hook(house, name: str, script: str) -> None:
     file.chmod(0o755)
 
 
-@pytest.mark.xdist_group("published")
 def test_each_version_stands_in_every_language_beside_those_before_it(published):
     for lang in LANGS:
         listed = published.versions(lang)
@@ -65,7 +64,6 @@ def test_each_version_stands_in_every_language_beside_those_before_it(published)
     )
 
 
-@pytest.mark.xdist_group("published")
 def test_a_version_is_one_commit_on_top_of_the_others(published):
     log = published.git("log", "--format=%H %P", "gh-pages", at=published.remote).splitlines()
     tips = list(published.tips.values())[::-1]
@@ -74,7 +72,6 @@ def test_a_version_is_one_commit_on_top_of_the_others(published):
     ] + [[tips[-1]]]
 
 
-@pytest.mark.xdist_group("published")
 def test_older_versions_stay_byte_for_byte_as_they_were(published):
     for version in ("2.11", "2.12", "2.13"):
         for lang in LANGS:
@@ -85,7 +82,6 @@ def test_older_versions_stay_byte_for_byte_as_they_were(published):
             assert first == now
 
 
-@pytest.mark.xdist_group("published")
 def test_canonical_links_sitemaps_and_robots_name_the_latest_by_full_addresses(published):
     root = "https://lessons.example/scale/"
     for version in ("2.12", "2.13"):

@@ -15,8 +15,6 @@ from tools import preview
 from tools.languages import words
 from tools.offline import name
 
-pytestmark = pytest.mark.xdist_group("published")
-
 PAGES = {
     "2.11": ("", "amp/"),
     "2.12": ("", "amp/", "ddp/"),
