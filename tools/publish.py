@@ -68,11 +68,10 @@ def commit() -> str:
     return git("rev-parse", "HEAD")
 
 
-def gate() -> None:
-    """Raise Refused, with every fault, unless all that the pages show was checked."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tools.gate"], cwd=ROOT, text=True, capture_output=True
-    )
+def gate(site: Path, version: str) -> None:
+    """Raise Refused, with every fault, unless all that the built pages show was checked."""
+    command = [sys.executable, "-m", "tools.gate", "--site", str(site), "--version", version]
+    done = subprocess.run(command, cwd=ROOT, text=True, capture_output=True)
     if done.returncode:
         raise Refused(f"{done.stdout}{done.stderr}".strip())
 
@@ -191,10 +190,10 @@ def publish(version: str, alias: str, remote: str, branch: str) -> str:
     """Publish; return what was done, in words. Raises Refused, and then nothing was."""
     named(version, alias)
     source, url = commit(), address(remote)
-    gate()
     with tempfile.TemporaryDirectory(prefix="publish-") as folder:
         site, repository = Path(folder, "site"), Path(folder, "pages.git")
         pages = build(version, site)
+        gate(site, version)  # these very pages
         if commit() != source:
             raise Refused("another commit was checked out meanwhile: publish again")
         aside(repository)
