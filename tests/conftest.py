@@ -83,7 +83,7 @@ class Tree:
         )
 
 
-def plant(root: Path) -> Tree:
+def small_house(root: Path) -> Tree:
     """Make the copy in the folder `root`."""
     copy = Tree(root)
     # The record of the translations speaks of the real pages.
@@ -105,4 +105,4 @@ def plant(root: Path) -> Tree:
 @pytest.fixture
 def tree(tmp_path) -> Tree:
     """The copy, to be changed at will."""
-    return plant(tmp_path / "house")
+    return small_house(tmp_path / "house")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import PAGE, ROOT, Tree, plant
+from tests.conftest import PAGE, ROOT, Tree, small_house
 from tests.site.conftest import SITE_ROOT, browser, open_page, worker_id  # noqa: F401 (fixtures)
 from tests.site.look import Site
 from tools import preview
@@ -43,7 +43,7 @@ class House:
         }
         if self.remote.exists():
             return
-        plant(self.root)
+        small_house(self.root)
         self.tree.write("constraints.txt", (ROOT / "constraints.txt").read_text("utf-8"))
         self.tree.write(".gitignore", (ROOT / ".gitignore").read_text("utf-8") + "/closed\n")
         self.tree.write("tools/gate.py", GATE)
