@@ -96,6 +96,15 @@ bench: .venv/all browser ## measure the tests' speed, the site's speed and its w
 	@$(RUN) -m tests.snippets.bench
 	@$(RUN) -m tools.bench
 
+.PHONY: publish
+publish: .venv/site ## publish a version in every language, or nothing (VERSION=2.13 ALIAS=latest)
+	@$(RUN) -m tools.publish $(if $(VERSION),$(VERSION),$(error say which: make publish VERSION=2.13 ALIAS=latest)) \
+	  --alias "$(ALIAS)"
+
+.PHONY: preview
+preview: .venv/site ## serve the published branch as it would be with this version (VERSION=dev PORT=8001)
+	@$(RUN) -m tools.publish $(or $(VERSION),dev) --alias "$(ALIAS)" --preview --port $(PORT)
+
 .PHONY: pins
 pins: .venv/pip ## take the newest version of each package (not of torch) into constraints.txt
 	@held="$$(grep -E '^(pip|torch)==' constraints.txt)"; \

@@ -7,7 +7,6 @@ leaves the site as it was. Any fault, MkDocs's warnings included, makes the comm
 """
 
 import argparse
-import html
 import logging
 import os
 import re
@@ -17,10 +16,11 @@ import tempfile
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from string import Template
 
-from tools.languages import ROOT, languages, words
+from tools import front
+from tools.languages import ROOT, languages
 from tools.languages import faults as faults_of_words
 
 _LINKED = re.compile(r"^Doc file '(?P<page>[^']+)' contains an? .*?link '(?P<near>[^']+)'")
@@ -61,12 +61,14 @@ def located(message: str, docs: Path, root: Path = ROOT) -> str:
     return message
 
 
-def build_language(lang: str, site: Path, site_root: str | None = None) -> Built:
+def build_language(lang: str, site: Path, site_root: str | None = None, version: str = "") -> Built:
     """Build one language into `site`/<lang>, in this process; never raises for a fault of content.
 
-    `site_root` is the address that the whole site will have, if not the one in mkdocs.yml.
+    `site_root` is the address that the whole site will have, if not the one in mkdocs.yml;
+    `version` is what it will be published as, at /<lang>/<version>/.
     """
     os.environ["NO_MKDOCS_2_WARNING"] = "1"
+    os.environ["SITE_VERSION"] = version  # tools/hooks.py
     if site_root:
         os.environ["SITE_ROOT"] = site_root
     from mkdocs.commands.build import build
@@ -115,32 +117,8 @@ def build_language(lang: str, site: Path, site_root: str | None = None) -> Built
 
 def write_root(site: Path, langs: Iterable[str], site_root: str) -> None:
     """Write what stands above the languages: the page that leads to them and the lists of them."""
-    site_root = site_root.rstrip("/") + "/"
-    names = {lang: words(lang)["language"] for lang in langs}
-    links = "\n".join(
-        f'<li><a lang="{lang}" hreflang="{lang}" href="{lang}/">{html.escape(name)}</a></li>'
-        for lang, name in names.items()
-    )
-    page = Template((ROOT / "tools" / "root.html").read_text("utf-8"))
-    (site / "index.html").write_text(
-        page.substitute(links=links, site_root=site_root), encoding="utf-8"
-    )
-    lists = "".join(
-        f"<sitemap><loc>{site_root}{lang}/sitemap.xml</loc></sitemap>" for lang in names
-    )
-    (site / "sitemap.xml").write_text(
-        '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{lists}</sitemapindex>\n',
-        encoding="utf-8",
-    )
-    (site / "robots.txt").write_text(
-        f"User-agent: *\nAllow: /\nSitemap: {site_root}sitemap.xml\n", encoding="utf-8"
-    )
-    (site / "llms.txt").write_text(
-        "# Scale by Example\n\n> Faster PyTorch training, one tested line at a time.\n\n"
-        + "".join(f"- [{name}]({site_root}{lang}/llms.txt)\n" for lang, name in names.items()),
-        encoding="utf-8",
-    )
+    for path, text in front.files(langs, site_root).items():
+        (site / path).write_text(text, encoding="utf-8")
 
 
 def site_root() -> str:
@@ -151,18 +129,19 @@ def site_root() -> str:
         return yaml_load(file)["extra"]["site_root"]
 
 
-def build_all(site: Path, langs: Iterable[str]) -> list[str]:
+def build_all(site: Path, langs: Iterable[str], version: str = "") -> list[str]:
     """Build `langs` side by side into the folder `site`; return the faults.
 
-    With any fault `site` stays as it was.
+    `version` is what they will be published as. With any fault `site` stays as it was.
     """
     langs = list(langs)
     if faults := faults_of_words():
         return faults
     site.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".new-", dir=site) as aside:
+        build = partial(build_language, site=Path(aside), version=version)
         with ProcessPoolExecutor(min(len(langs), os.cpu_count() or 1)) as pool:
-            built = list(pool.map(build_language, langs, [Path(aside)] * len(langs)))
+            built = list(pool.map(build, langs))
         faults = [f"{b.lang}: {fault}" for b in built for fault in b.faults]
         if not faults:
             for lang in langs:

@@ -1,14 +1,16 @@
 """What MkDocs alone knows: the site's files, its address, and which page is being built."""
 
+import os
 import re
 from html import unescape
+from pathlib import Path
 from types import SimpleNamespace
 
 from mkdocs.exceptions import BuildError
 from mkdocs.plugins import CombinedEvent, event_priority
 from mkdocs.structure.files import File
 
-from tools import llms, social
+from tools import front, llms, offline, social
 from tools.languages import ROOT, languages, words
 from tools.markdown import PageFault
 from tools.pages import PageError, front_matter
@@ -22,9 +24,15 @@ _pages = []  # all pages, in the order of the navigation
 
 
 def on_config(config):
-    """Give the language its address and its words."""
-    lang = config.theme["language"]
+    """Give the language its address, its version if it has one, and its words."""
+    lang, version = config.theme["language"], os.environ.get("SITE_VERSION", "")
     config.site_url = config.extra["site_root"].rstrip("/") + f"/{lang}/"
+    if version:
+        config.site_url += f"{version}/"
+        config.extra["version"] = version
+        # What search engines should know a page by: not one address for each version of it.
+        config.extra["stable"] = "dev/" if version == "dev" else f"{front.LATEST}/"
+        config.extra["offline"] = offline.name(lang, version)
     # Not a dict: in a template `words.copy` would be its method.
     config.extra["words"] = SimpleNamespace(**words(lang))
     config.extra["languages"] = {code: words(code)["language"] for code in languages()}
@@ -95,10 +103,13 @@ def on_nav(nav, **_):
     _pages[:] = nav.pages
 
 
+@event_priority(-100)  # the offline copy holds what the other plugins write
 def on_post_build(config):
-    """Write what people read with an assistant, and the pictures of shared links."""
+    """Write what people read with an assistant, the pictures of shared links, the offline copy."""
     llms.write(config, _pages)
     social.write(config, _pages)
+    if archive := config.extra.get("offline"):
+        offline.write(Path(config.site_dir), config.site_url, archive)
 
 
 def where(page) -> str:

@@ -5,7 +5,7 @@
 // capitals inside are also cut at these, all is folded to lower case without accents, and a word of the
 // query matches a word of the text that is equal, begins with it, contains it, or is another form of it.
 // All words of a query must be found in a section; of a long one (an error message, say, with other numbers
-// in it) seven words of ten. Messages in: {index, lang} once, then {query}.
+// in it) seven words of ten. The offline copy calls index(); elsewhere this is a worker. Messages in: {index, lang} once, then {query}.
 // Message out: {query, results: [{location, title, page, text}]}, each text a list of [words, is a hit].
 "use strict";
 
@@ -135,7 +135,7 @@ function index(docs, lang) {
 }
 
 let ready;
-self.addEventListener("message", ({ data }) => {
+if (self.WorkerGlobalScope) self.addEventListener("message", ({ data }) => {
   if (data.index) ready = fetch(data.index).then(answer => { if (!answer.ok) throw new Error(`${answer.status}`); return answer.json(); }).then(({ docs }) => index(docs, data.lang));
   else ready.then(search => postMessage({ query: data.query, results: search(data.query) }));
   ready.catch(error => postMessage({ error: String(error) }));

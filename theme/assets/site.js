@@ -1,5 +1,6 @@
 // What a page does beyond being read: color scheme, language links, copy buttons, place in the contents,
-// search. Reading needs none of it. No request leaves the site; the search is fetched when it is first used.
+// other versions, search. Reading needs none of it. No request leaves the site; the search is fetched when it is
+// first used. In the offline copy (tools/offline.py) nothing is fetched at all: a browser would not let us.
 "use strict";
 {
   const script = document.currentScript;
@@ -16,15 +17,59 @@
     try { localStorage.scheme = html.dataset.scheme; } catch { /* storage is off: the choice lasts for this page */ }
   });
 
-  // Language links lead to the same place of the page: ids are the same in every language.
-  const keepPlace = () => { for (const a of all("a[hreflang]")) a.hash = location.hash; };
+  // Links to another language or version lead to the same place of the page: ids are the same in all of them.
+  const keepPlace = () => { for (const a of all("a[hreflang], [data-keeps-place]")) a.hash = location.hash; };
   addEventListener("hashchange", keepPlace);
   keepPlace();
-  const menu = document.querySelector("[data-language-menu]");
-  addEventListener("click", event => { if (!menu.contains(event.target)) menu.open = false; });
-  menu.addEventListener("keydown", event => {
-    if (event.key === "Escape" && menu.open) { menu.open = false; menu.firstElementChild.focus(); }
+  for (const menu of all("details.menu")) {
+    addEventListener("click", event => { if (!menu.contains(event.target)) menu.open = false; });
+    menu.addEventListener("keydown", event => {
+      if (event.key === "Escape" && menu.open) { menu.open = false; menu.firstElementChild.focus(); }
+    });
+  }
+  // The page above the languages remembers what was chosen.
+  addEventListener("click", event => {
+    const chosen = event.target.closest?.("a[hreflang]");
+    if (chosen) try { localStorage.language = chosen.hreflang; } catch { /* storage is off */ }
   });
+
+  // Versions. A version's pages stay as they were published, so which others there are is asked of the list.
+  const base = new URL(script.dataset.base + "/", location.href);  // of this language and version
+  const offline = "offline" in script.dataset;
+  const versions = document.querySelector("[data-version-menu]");
+  if (versions && !offline) {
+    const { version, here, without, newest } = versions.dataset;
+    // The same pages are read as `latest` too: then the other languages are.
+    const called = base.pathname.split("/").at(-2);
+    for (const a of all("a[hreflang]")) a.pathname = a.pathname.replace(`/${a.hreflang}/${version}/`, `/${a.hreflang}/${called}/`);
+    // Leads `a` to this page in another version, or to its home page, which then says why.
+    const lead = (a, name, { properties }) => {
+      const there = properties.pages.includes(here);
+      a.href = new URL(`../${name}/${there ? here : ""}`, base);
+      if (there) a.dataset.keepsPlace = "";
+      else a.addEventListener("click", () => { try { sessionStorage.absent = document.title.split(" · ")[0]; } catch { /* storage is off */ } });
+      return there;
+    };
+    fetch(new URL("../versions.json", base)).then(answer => answer.json()).then(list => {
+      const latest = list.find(({ aliases }) => aliases.includes("latest"));
+      versions.querySelector("li").replaceWith(...list.map(entry => {
+        const item = document.createElement("li");
+        const a = item.appendChild(Object.assign(document.createElement("a"), { textContent: entry.version }));
+        if (entry.version === version) a.setAttribute("aria-current", "true");
+        const there = lead(a, entry.version, entry);
+        if (!there || entry === latest) a.append(" ", Object.assign(document.createElement("small"), { textContent: there ? newest : without }));
+        return item;
+      }));
+      for (const a of all("[data-to-newest]")) { a.hidden = !latest; if (latest) lead(a, "latest", latest); }
+      const old = document.querySelector("[data-old-version]");
+      if (old) old.hidden = !latest || list.findIndex(entry => entry.version === version) <= list.indexOf(latest);
+      keepPlace();
+    }).catch(() => { /* without the list: the link to all versions is still in the menu */ });
+    let absent;
+    try { absent = sessionStorage.absent; delete sessionStorage.absent; } catch { /* storage is off */ }
+    const note = document.querySelector("[data-page-absent]");
+    if (absent && note) { note.textContent = note.dataset.pageAbsent.replace("{title}", absent); note.hidden = false; }
+  }
 
   // The copy button gives the text of the block and nothing else.
   const icon = path => `<svg viewBox="0 0 20 20" aria-hidden="true"><path d="${path}"/></svg>`;
@@ -97,15 +142,20 @@
     for (const heading of headings) { watch.observe(heading); passed.observe(heading); }
   }
 
-  // Search: a worker with the index of this language, started at the first use.
+  // Search: a worker with the index of this language, started at the first use; offline, two scripts in the page.
   const opener = document.querySelector("[data-open-search]");
-  if (location.protocol === "file:") opener.hidden = true;  // browsers let no page read a file beside it
+  if (location.protocol === "file:" && !offline) opener.hidden = true;  // browsers let no page read a file beside it
   else {
-    const base = new URL(script.dataset.base + "/", location.href);
     const [input, state, list] = ["input", ".search__state", "ol"].map(s => dialog.querySelector(s));
     let worker;
+    const load = src => new Promise((onload, onerror) => { document.head.append(Object.assign(document.createElement("script"), { src, onload, onerror })); });
     const start = () => {
       if (worker) return;
+      if (offline) {
+        const ready = Promise.all([script.dataset.search, new URL("search/search_index.js", base)].map(load)).then(() => index(searchIndex.docs, html.lang));
+        worker = { postMessage: ({ query }) => { ready.then(search => show({ query, results: search(query) }), error => show({ error })); } };
+        return;
+      }
       worker = new Worker(new URL(script.dataset.search, location.href));
       worker.onmessage = ({ data }) => show(data);
       worker.onerror = () => { state.textContent = dialog.dataset.failed; worker = undefined; };
@@ -118,7 +168,7 @@
       state.textContent = !query.trim() ? "" : !many ? dialog.dataset.none : many === 1 ? dialog.dataset.one : dialog.dataset.many.replace("{n}", many);
       list.replaceChildren(...results.slice(0, 30).map(found => {
         const link = document.createElement("a");
-        link.href = new URL(found.location, base);
+        link.href = new URL(offline ? found.location.replace(/(^|\/)(?=#|$)/, "$1index.html") : found.location, base);
         const parts = [["strong", found.title], ["small", found.page], ["p", found.text]];
         for (const [tag, marks] of parts) {
           if (!marks.length) continue;
