@@ -92,6 +92,15 @@ def test_a_malformed_quiz_is_told_with_file_and_line(tree):
     refused(tree, r"docs/en/amp\.md:20: quiz 'Why\?'")
 
 
+@pytest.mark.parametrize(
+    "block", ["/// quiz | Why?\n- [x] a\n  > x\n- [ ] b\n  > y\n", "/// figure | loop\nThe loop.\n"]
+)
+def test_a_block_that_is_not_closed_is_told_with_file_and_line(tree, block):
+    page = (tree.root / "docs/en/amp.md").read_text()
+    tree.write("docs/en/amp.md", f"{page}\n{block}\n## Next {{ #next }}\n\nText.\n")
+    refused(tree, r"docs/en/amp\.md:20: '/// .*' is not closed; add `///` after its last line")
+
+
 def test_messages_that_cannot_be_read_are_told_with_file_and_line(tree):
     tree.edit("locales/fr/messages.yml", "output: Sortie", "output: [Sortie")
     refused(tree, r"locales/fr/messages\.yml:\d+: not YAML")

@@ -122,7 +122,10 @@ class _Titles(Treeprocessor):
                     parent[at] = self._listing(child, blocks.pop(int(place[1])))
         for said in blocks.values():
             path = said.get("data-snippet") or said.get("data-output")
-            raise PageFault(f"the block of {path} stands inside raw HTML; add `markdown`", path)
+            message = (
+                f"the block of {path} does not stand alone; leave an empty line before it and "
+            )
+            raise PageFault(f"{message}after it, and open HTML around it with `markdown`", path)
 
     def _listing(self, block: etree.Element, said: dict[str, str]) -> etree.Element:
         word = words(self.lang)
