@@ -20,11 +20,9 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
 
-import yaml
-
 from tools import pages as pages_module
 from tools import snippets as snippets_module
-from tools import translations, yaml_files
+from tools import texts, translations, yaml_files
 from tools.pages import CODE, Page, PageError, Section
 from tools.snippets import Snippet, SnippetError
 from tools.translations import TranslationError
@@ -619,8 +617,20 @@ def shell_commands(body: str, console: bool = False) -> list[str]:
 
 
 def load_commands(root: Path = ROOT) -> dict[str, str]:
-    """The shell commands that pages, README and CONTRIBUTING show: command -> how it is tested."""
-    return yaml.safe_load((root / "tests/pages/commands.yml").read_text("utf-8"))
+    """The shell commands that pages, README and CONTRIBUTING show: command -> how it is tested.
+
+    Raises YamlError for a list that can't be read or does not say how.
+    """
+    shown = "tests/pages/commands.yml"
+    found = yaml_files.load((root / shown).read_text("utf-8"), shown)
+    if not isinstance(found, dict) or not all(
+        isinstance(word, str) and word.strip() for pair in found.items() for word in pair
+    ):
+        raise YamlError(
+            f"{shown}:1: not all lines are commands; write `command: run`, or the reason why no "
+            "test runs it"
+        )
+    return found
 
 
 # --- the rendered page -------------------------------------------------------------------------
@@ -932,6 +942,8 @@ def check_sources(root: Path = ROOT) -> list[Fault]:
     """All checks that need no built page, for the whole repository."""
     folder = root / "snippets"
     found, programs = [], []
+    if broken := texts.not_utf8(root):
+        return [Fault(file, line, "not UTF-8", "save it as UTF-8") for file, line in broken]
     for file in sorted(folder.rglob("*.py")):
         try:
             programs.append(snippets_module.load(file.relative_to(folder).as_posix(), folder))
@@ -939,9 +951,9 @@ def check_sources(root: Path = ROOT) -> list[Fault]:
             found.append(Fault(error.file, error.line, error.message, error.cure))
     try:
         all_pages = pages_module.load_all(root)
-    except PageError as error:
+        commands = set(load_commands(root))
+    except (PageError, YamlError) as error:
         return [*found, _fault(error)]
-    commands = set(load_commands(root))
     english = all_pages.get("en", {})
     found += check_unshown(list(english.values()), programs)
     found += check_languages(all_pages)

@@ -483,6 +483,24 @@ def test_the_page_that_contributors_are_shown_is_right(old, new, faults):
     assert len(found) == faults, said(found)
 
 
+def test_a_file_that_is_not_utf_8_is_told_with_its_line(tmp_path):
+    (tmp_path / "docs/en").mkdir(parents=True)
+    (tmp_path / "docs/en/x.md").write_bytes(b"# X { #x }\n\ncaf\xe9\n")
+    found = said(checks.check_sources(tmp_path))
+    assert found == "docs/en/x.md:3: not UTF-8; save it as UTF-8"
+
+
+@pytest.mark.parametrize(
+    ("commands", "line"),
+    [("", 1), ("- make test\n", 1), ("make test:\n", 1), ("a: b\nc: d: e\n", 2)],
+)
+def test_commands_that_can_not_be_read_are_told(tmp_path, commands, line):
+    (tmp_path / "tests/pages").mkdir(parents=True)
+    (tmp_path / "tests/pages/commands.yml").write_text(commands)
+    found = said(checks.check_sources(tmp_path))
+    assert f"tests/pages/commands.yml:{line}: not " in found and "; " in found
+
+
 def test_the_command_prints_each_fault_and_fails(monkeypatch, capsys):
     fault = checks.Fault("docs/en/x.md", 5, "a fault", "mend it")
     monkeypatch.setattr(checks, "check_sources", lambda: [fault])

@@ -117,6 +117,23 @@ def test_a_word_that_one_language_lacks_is_told_once_with_its_file(tree):
     ]
 
 
+@pytest.mark.parametrize(
+    "path", ["docs/fr/amp.md", "locales/fr/messages.yml", "snippets/small/right.out"]
+)
+def test_a_file_that_is_not_utf_8_is_told_with_its_line(tree, path):
+    file = tree.root / path
+    file.write_bytes(file.read_bytes() + b"caf\xe9\n")
+    line = file.read_bytes().count(b"\n")
+    refused(tree, rf"^{re.escape(path)}:{line}: not UTF-8; save it as UTF-8\n")
+
+
+def test_a_place_that_can_not_be_written_is_told(tree):
+    tree.write("site", "a file, no folder")
+    done = tree.run("tools.build")
+    assert done.returncode == 1
+    assert re.fullmatch(r"cannot write .*/site: File exists\n", done.stderr), done.stderr
+
+
 def test_a_template_that_cannot_be_read_is_told_with_file_and_line(tree):
     tree.write("theme/main.html", '{% extends "base.html" %}\n{% block content %}\n{% endblok %}\n')
     refused(tree, r"theme/main\.html:3: ")
