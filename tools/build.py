@@ -160,7 +160,11 @@ def main() -> None:
     )
     a = cli.parse_args()
     langs = a.lang or list(languages())
-    if faults := build_all(a.site_dir.absolute(), langs):
+    try:
+        faults = build_all(a.site_dir.absolute(), langs)
+    except OSError as error:
+        sys.exit(f"cannot write {error.filename or a.site_dir}: {error.strerror or error}")
+    if faults:
         count = f"{len(faults)} fault{'s' * (len(faults) != 1)}"
         sys.exit("\n".join([*faults, f"{count}: nothing was built"]))
     print(f"built {', '.join(langs)} into {os.path.relpath(a.site_dir)}/")

@@ -20,11 +20,9 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
 
-import yaml
-
 from tools import pages as pages_module
 from tools import snippets as snippets_module
-from tools import translations, yaml_files
+from tools import texts, translations, yaml_files
 from tools.pages import CODE, Page, PageError, Section
 from tools.snippets import Snippet, SnippetError
 from tools.translations import TranslationError
@@ -147,7 +145,9 @@ def check_fences(page: Page, commands: set[str]) -> list[Fault]:
 
     for fence in page.fences:
         shown = f"the block {fence.mark}{fence.info}"
-        if fence.lang not in SPELLING:
+        if not fence.closed:
+            fault(fence.line, f"{shown} is not closed", f"close it with a line {fence.mark}")
+        elif fence.lang not in SPELLING:
             fault(
                 fence.line,
                 f"{shown} is neither code, output nor commands",
@@ -173,6 +173,8 @@ def check_fences(page: Page, commands: set[str]) -> list[Fault]:
             fault(fence.line, f"{shown} embeds no output", SPELLING["text"])
     for include in page.stray:
         fault(include.line, "an include outside a block of code", SPELLING["python"])
+    for line in page.odd:
+        fault(line, "an include that is spelled in a way of its own", SPELLING["python"])
     return found
 
 
@@ -615,8 +617,20 @@ def shell_commands(body: str, console: bool = False) -> list[str]:
 
 
 def load_commands(root: Path = ROOT) -> dict[str, str]:
-    """The shell commands that pages, README and CONTRIBUTING show: command -> how it is tested."""
-    return yaml.safe_load((root / "tests/pages/commands.yml").read_text("utf-8"))
+    """The shell commands that pages, README and CONTRIBUTING show: command -> how it is tested.
+
+    Raises YamlError for a list that can't be read or does not say how.
+    """
+    shown = "tests/pages/commands.yml"
+    found = yaml_files.load((root / shown).read_text("utf-8"), shown)
+    if not isinstance(found, dict) or not all(
+        isinstance(word, str) and word.strip() for pair in found.items() for word in pair
+    ):
+        raise YamlError(
+            f"{shown}:1: not all lines are commands; write `command: run`, or the reason why no "
+            "test runs it"
+        )
+    return found
 
 
 # --- the rendered page -------------------------------------------------------------------------
@@ -634,12 +648,14 @@ class Block:
 
 
 class _Reader(HTMLParser):
-    """Collects blocks, ids and addresses of a page."""
+    """Collects blocks, ids, headings, addresses and the text outside code of a page."""
 
     VOID = frozenset(
         ["area", "base", "br", "col", "embed", "hr", "img", "input"]
         + ["link", "meta", "source", "track", "wbr"]
     )
+    INLINE = frozenset(["code", "kbd", "samp", "tt"])  # a block only with lines of its own
+    CODE = INLINE | {"listing", "plaintext", "pre", "textarea", "xmp"}
 
     def __init__(self):
         super().__init__(convert_charrefs=True)
@@ -647,13 +663,19 @@ class _Reader(HTMLParser):
         self.blocks: list[Block] = []
         self.ids: list[str] = []
         self.addresses: list[str] = []
+        self.headings: list[str | None] = []  # their ids
+        self.prose: list[str] = []
         self._text: list[str] | None = None
         self._depth = 0
+        self._above: str | None = None  # the code within a line that ended last
+        self._broken = False  # and after it came nothing but <br>
 
     def handle_starttag(self, tag, attrs):
         attributes = dict(attrs)
         if attributes.get("id"):
             self.ids.append(attributes["id"])
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(attributes.get("id"))
         for name in ("href", "src"):
             if attributes.get(name):
                 self.addresses.append(attributes[name])
@@ -663,10 +685,13 @@ class _Reader(HTMLParser):
         if tag in self.VOID:
             if tag == "br" and self._text is not None:
                 self._text.append("\n")
+            self._broken = tag == "br" and self._above is not None
             return
         self.stack.append((tag, attributes))
-        # <code> alone is code within a line; when it has lines of its own it is a block after all.
-        if self._text is None and tag in ("pre", "code", "textarea", "samp", "xmp"):
+        if not (self._broken and tag in self.INLINE):
+            self._above, self._broken = None, False
+        formatted = tag in self.CODE or "white-space" in (attributes.get("style") or "")
+        if self._text is None and formatted:
             self._text, self._depth = [], len(self.stack)
 
     def handle_endtag(self, tag):
@@ -681,9 +706,13 @@ class _Reader(HTMLParser):
 
     def _close(self):
         said = {}
-        if self.stack[-1][0] == "code" and "\n" not in "".join(self._text).strip():
-            self._text = None
-            return
+        if self.stack[-1][0] in self.INLINE:
+            if self._broken:
+                self._text.insert(0, f"{self._above}\n")
+            self._above, self._broken = "".join(self._text), False
+            if "\n" not in self._above.strip():
+                self._text = None
+                return
         for _, attributes in self.stack:
             for key in ("data-snippet", "data-section", "data-output"):
                 if key in attributes:
@@ -702,10 +731,15 @@ class _Reader(HTMLParser):
     def handle_data(self, data):
         if self._text is not None:
             self._text.append(data)
+            return
+        if data.strip():
+            self._above, self._broken = None, False
+        if not self.stack or self.stack[-1][0] not in ("script", "style"):
+            self.prose.append(data)
 
 
 def read_html(text: str) -> _Reader:
-    """Parse a rendered page: its ``blocks``, ``ids`` and ``addresses``."""
+    """Parse a rendered page: its ``blocks``, ``ids``, ``headings``, ``addresses``, ``prose``."""
     reader = _Reader()
     reader.feed(text)
     reader.close()
@@ -732,7 +766,8 @@ def check_rendered(html: str, page: Page, root: Path, commands: set[str]) -> lis
         (f.include.path, f.include.section) for f in page.fences if f.lang == "python" and f.include
     ]
     seen = []
-    for block in read_html(html).blocks:
+    reader = read_html(html)
+    for block in reader.blocks:
         first = next((line.strip() for line in block.text.split("\n") if line.strip()), "")
 
         def fault(message, cure, first=first, near=block.snippet or block.output):
@@ -758,13 +793,14 @@ def check_rendered(html: str, page: Page, root: Path, commands: set[str]) -> lis
                     "embed the section and nothing else",
                 )
         elif block.output and not block.snippet:
-            out = root / block.output
-            if not out.is_file() or not _same(block.text, out.read_text("utf-8")):
+            out = (root / block.output).resolve()
+            inside = out.is_relative_to(root.resolve()) and out.suffix == ".out" and out.is_file()
+            if not inside or not _same(block.text, out.read_text("utf-8")):
                 fault(
                     f"a block is not what {block.output} holds (it begins {first!r})",
                     "embed the output and nothing else",
                 )
-        elif block.tag == "code":
+        elif block.tag in _Reader.INLINE:
             fault(
                 f"code within a line that has two lines: {block.text!r}",
                 "keep it on one line; a block of code is embedded",
@@ -790,6 +826,41 @@ def check_rendered(html: str, page: Page, root: Path, commands: set[str]) -> lis
             else "the blocks are shown in another order than they are run"
         )
         found.append(Fault(page.file, 1, message, SPELLING["python"]))
+    return found + _unread(reader, page)
+
+
+#: Markdown that was not understood and stands on the page: a link, an include, a fence, emphasis.
+_MARKUP = re.compile(r"\]\(|\]\[|\[\^|--8<--|```|~~~|\*\*|\{:? ?[#.][\w-]")
+
+
+def _unread(reader: _Reader, page: Page) -> list[Fault]:
+    """What the reader sees and the checks of the Markdown don't: headings, ids, broken markup."""
+    found = []
+    stated = [heading.id for heading in page.headings]
+    for id, count in (Counter(reader.headings) - Counter(stated)).items():
+        shown = f"a heading does not state its id {id!r}" if id else "a heading has no id"
+        found.append(
+            Fault(
+                page.file,
+                _line_of(page, f"#{id} ", f'id="{id}"', id and id.replace("-", " ")),
+                shown + f" ({count} times)" * (count > 1),
+                "write ## Title { #id } at the start of a line",
+            )
+        )
+    for id in [id for id, count in Counter(reader.ids).items() if count > 1]:
+        line = _line_of(page, f'id="{id}"', f"#{id} ", f"#{id}}}", id)
+        found.append(Fault(page.file, line, f"the id {id!r} is on the page twice", "use another"))
+    for text in "".join(reader.prose).split("\n"):
+        if markup := _MARKUP.search(text):
+            near = text[max(0, markup.start() - 20) : markup.end() + 10].strip()
+            found.append(
+                Fault(
+                    page.file,
+                    _line_of(page, near, markup[0]),
+                    f"Markdown that was not understood: {near!r}",
+                    "is it closed, does a link have its address, is there no space too many?",
+                )
+            )
     return found
 
 
@@ -871,6 +942,8 @@ def check_sources(root: Path = ROOT) -> list[Fault]:
     """All checks that need no built page, for the whole repository."""
     folder = root / "snippets"
     found, programs = [], []
+    if broken := texts.not_utf8(root):
+        return [Fault(file, line, "not UTF-8", "save it as UTF-8") for file, line in broken]
     for file in sorted(folder.rglob("*.py")):
         try:
             programs.append(snippets_module.load(file.relative_to(folder).as_posix(), folder))
@@ -878,9 +951,9 @@ def check_sources(root: Path = ROOT) -> list[Fault]:
             found.append(Fault(error.file, error.line, error.message, error.cure))
     try:
         all_pages = pages_module.load_all(root)
-    except PageError as error:
+        commands = set(load_commands(root))
+    except (PageError, YamlError) as error:
         return [*found, _fault(error)]
-    commands = set(load_commands(root))
     english = all_pages.get("en", {})
     found += check_unshown(list(english.values()), programs)
     found += check_languages(all_pages)

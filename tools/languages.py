@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from tools import yaml_files
+from tools import texts, yaml_files
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -45,9 +45,11 @@ def _words(file: Path, _mtime: int) -> dict[str, str]:
 def faults(root: Path = ROOT) -> list[str]:
     """Return what is wrong with the words of any language, each fault once, with file and line.
 
+    A source that is not UTF-8, words or not, is told alone: nothing else can be read.
     Every language has the keys of English, each with the same places to fill (``{n}``).
     """
-    found = []
+    if found := texts.faults(root):
+        return found
     for lang in languages(root):
         settings = "mkdocs.yml" if lang == "en" else f"locales/{lang}/mkdocs.yml"
         with _collecting(found):

@@ -25,7 +25,8 @@ CODE = "\u25ae"
 _FENCE = re.compile(
     r"^(?P<indent>(?:[ \t]|>|[-*+][ \t]|\d+[.)][ \t])*)(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)$"
 )
-_INCLUDE = re.compile(r'^[ \t>]*-+8<-+[ \t]+"(?P<path>[^":]+)(?::(?P<section>[^"]*))?"[ \t]*$')
+_INCLUDE = re.compile(r'^[ \t>]*-+8<-+[ \t]+"(?P<path>[^":]+)(?::(?P<section>[^"]*))?"$')
+_MARKER = re.compile(r"^[ \t>]*-+8<-+(?:[ \t]|$)")  # begins an include of any spelling
 _HEADING = re.compile(r"^(?P<marks>#{1,6})[ \t]+(?P<title>.*?)[ \t]*$")
 _ATTRIBUTES = re.compile(r"\{:?[ \t]*(?P<inside>[#.][^}\n]*|[\w-]+=[^}\n]*)\}")
 _BLOCK = re.compile(r"^[ \t]*/{3,}[ \t]*(?P<name>[\w-]+)?(?:[ \t]*\|[ \t]*(?P<argument>.*))?$")
@@ -56,7 +57,10 @@ class Include:
 
 @dataclass(frozen=True)
 class Fence:
-    """A fenced block. ``info`` is all that follows the fence's mark, ``lang`` its language."""
+    """A fenced block. ``info`` is all that follows the fence's mark, ``lang`` its language.
+
+    ``closed`` is False for a block that goes on to the end of the page.
+    """
 
     line: int
     last: int
@@ -66,6 +70,7 @@ class Fence:
     body: str
     indent: str
     includes: tuple[Include, ...]
+    closed: bool = True
 
     @property
     def include(self) -> Include | None:
@@ -157,6 +162,7 @@ class Page:
     references: list[tuple[int, str]] = field(default_factory=list)
     definitions: list[tuple[int, str]] = field(default_factory=list)
     bracketed: set[str] = field(default_factory=set)
+    odd: list[int] = field(default_factory=list)  # lines with an include of another spelling
 
     @property
     def headings(self) -> list[Heading]:
@@ -288,7 +294,7 @@ def _fences(lines: list[str], skip: int) -> list[Fence]:
         closes = (
             match
             and match["mark"][0] == opened["mark"][0]
-            and len(match["mark"]) >= len(opened["mark"])
+            and len(match["mark"]) == len(opened["mark"])  # as superfences has it
             and not match["info"].strip()
         )
         if closes or number == len(lines):
@@ -311,6 +317,7 @@ def _fences(lines: list[str], skip: int) -> list[Fence]:
                     body,
                     opened["indent"],
                     includes,
+                    bool(closes),
                 )
             )
             opened = None
@@ -374,6 +381,11 @@ def parse(text: str, lang: str, name: str, file: str) -> Page:
         (prose[: m.start()].count("\n") + 1, _name(m["name"])) for m in _REFERRED.finditer(prose)
     ]
     page.bracketed = {_name(m["name"]) for m in _BRACKETED.finditer(prose)}
+    page.odd = [
+        number
+        for number, line in enumerate(text.split("\n"), 1)
+        if number > skip and _MARKER.match(line) and not _INCLUDE.match(line)
+    ]
     quiz: tuple[int, str, list[bool]] | None = None
     pending = list(fences)
     for number, line in enumerate(left.split("\n"), 1):

@@ -212,10 +212,17 @@ def serve(port: int) -> None:
                 server.shutdown()
 
 
+def _port(text: str) -> int:
+    """Read the number of a port."""
+    if not (text.isdecimal() and 0 < int(text) < 65536):
+        raise argparse.ArgumentTypeError(f"{text!r} is no port; ports are the numbers 1 to 65535")
+    return int(text)
+
+
 def main() -> None:
     """Run the command."""
     cli = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    cli.add_argument("--port", type=int, default=8000)
+    cli.add_argument("--port", type=_port, default=8000)
     port = cli.parse_args().port
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     for name in (signal.SIGINT, signal.SIGTERM):  # a shell's `&` would have us ignore SIGINT

@@ -31,6 +31,7 @@ DEFAULTS = {
     "rtol": 0.0,
     "rtol_accelerator": None,
 }
+DEVICES = ("cpu", "cuda", "mps", "xpu")
 _TYPES = {
     "seconds": int,
     "ranks": int,
@@ -44,6 +45,7 @@ _TYPES = {
 
 _METADATA = re.compile(r"(?m)^# /// script$\n(?P<toml>(?:^#(?:| .*)$\n)+)^# ///$")
 _MARKER = re.compile(r"^\s*# --8<-- \[(?P<edge>start|end):(?P<name>[^\]]*)\]\s*$")
+_SILENT = {"simplefilter", "filterwarnings", "catch_warnings", "captureWarnings"}
 _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 
 
@@ -103,6 +105,19 @@ class Snippet:
         return override if override.exists() else self.file.with_suffix(".out")
 
 
+def _senseless(key: str, value) -> str | None:
+    """Say what makes a value of the right type one by which nothing would be tested."""
+    if key == "devices" and not (value and all(device in DEVICES for device in value)):
+        return f"are not devices; there are {', '.join(DEVICES)}"
+    if key in ("raises", "warns") and not value.isidentifier():
+        return "is no name of an error or a warning"
+    if key in ("seconds", "ranks") and value < 1:
+        return "is less than 1"
+    if key in ("rtol", "rtol_accelerator") and not 0 <= value < 1:
+        return "is not between 0 and 1"
+    return None
+
+
 def _lesson(source: str, file: str) -> dict:
     """Return the ``[tool.lesson]`` table of `source`, defaults filled in, every key checked."""
     found = list(_METADATA.finditer(source))
@@ -151,6 +166,13 @@ def _lesson(source: str, file: str) -> dict:
                 f"{key} = {value!r} has the wrong type",
                 "see the table of keys in CONTRIBUTING.md",
             )
+        if why := _senseless(key, value):
+            raise SnippetError(
+                file,
+                at(key),
+                f"{key} = {value!r} {why}",
+                "see the table of keys in CONTRIBUTING.md",
+            )
     if "seconds" not in lesson:
         raise SnippetError(
             file, first, "[tool.lesson] has no 'seconds'", "state how long it may run on a CPU"
@@ -162,6 +184,13 @@ def _lesson(source: str, file: str) -> dict:
             raise SnippetError(
                 file, at("varies"), f"{pattern!r} is no regular expression ({error})", "mend it"
             ) from error
+        if re.match(pattern, ""):
+            raise SnippetError(
+                file,
+                at("varies"),
+                f"{pattern!r} matches nothing at all, and so every line would be right",
+                "let it match the part of the line that stays",
+            )
     for key in ("raises", "warns"):
         if key in lesson and "wrong" not in Path(file).parts[:-1]:
             raise SnippetError(
@@ -251,6 +280,18 @@ def parse_sections(source: str, file: str) -> dict[str, Section]:
     return sections
 
 
+def _hides_warnings(source: str, tree: ast.Module) -> int | None:
+    """Return the line where a program changes the filter of warnings or catches one."""
+    for node in ast.walk(tree) if "arning" in source else ():
+        if isinstance(node, ast.ExceptHandler) and node.type:
+            hides = re.search(r"Warning\b", ast.unparse(node.type))
+        else:
+            hides = _SILENT & {getattr(node, key, None) for key in ("attr", "id", "name")}
+        if hides:
+            return node.lineno
+    return None
+
+
 def load(path: str, root: Path = SNIPPETS) -> Snippet:
     """Read the snippet `path` (``amp/train.py``, relative to `root`).
 
@@ -275,6 +316,13 @@ def load(path: str, root: Path = SNIPPETS) -> Snippet:
             shown, error.lineno or 1, f"not Python ({error.msg})", "mend the syntax"
         ) from error
     lesson = _lesson(source, shown)
+    if line := _hides_warnings(source, tree):
+        raise SnippetError(
+            shown,
+            line,
+            "hides a warning that readers may need",
+            "mend what warns, or declare it with 'warns' in a program of wrong/",
+        )
     if not ast.get_docstring(tree):
         raise SnippetError(shown, 1, "no docstring", "say in one sentence what the program shows")
     return Snippet(path, source, lesson, parse_sections(source, shown), Path(root))

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from tools import pages
+from tools import pages, texts
 from tools.pages import Page, PageError
 from tools.snippets import ROOT, SnippetError, parse_sections
 
@@ -388,6 +388,9 @@ def main(argv: list[str] | None = None, root: Path = ROOT) -> int:
             print(f"{lang}: {len(found) - open_} of {len(found)} sections are up to date")
     except (PageError, TranslationError) as error:
         print(error, file=sys.stderr)
+        return 1
+    except UnicodeDecodeError:
+        print("\n".join(texts.faults(root)), file=sys.stderr)
         return 1
     return 0
 

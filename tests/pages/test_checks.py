@@ -90,6 +90,11 @@ def test_headings(text, message):
         ("```text\n3.14\n```\n", "x.md:5: the block ```text is not an include"),
         ("```bash\nrm -rf /\n```\n", "the command 'rm -rf /' is in no test; add it to"),
         ('--8<-- "amp/a.py:main"\n', "x.md:5: an include outside a block of code"),
+        ("--8<--\namp/a.py\n--8<--\n", "x.md:5: an include that is spelled in a way of its own"),
+        ("```python\n--8<-- 'amp/a.py:main'\n```\n", "x.md:6: an include that is spelled"),
+        ('```python\n--8<-- "amp/a.py:main" \n```\n', "x.md:6: an include that is spelled"),
+        (PYTHON.removesuffix("```\n"), "x.md:5: the block ```python is not closed; close it"),
+        (PYTHON.removesuffix("\n") + "``\n", "x.md:5: the block ```python is not closed"),
     ],
 )
 def test_fences(text, message):
@@ -355,6 +360,12 @@ def test_rendered_sections_outputs_and_commands_have_no_fault(render):
         '<div class="highlight" data-snippet="amp/a.py" data-section="main">'
         "<pre>print(1)</pre></div>\n",
         '<div data-output="amp/a.out"><pre>print(1)</pre></div>\n',
+        '<div data-output="/etc/hostname"><pre>print(1)</pre></div>\n',
+        "<listing>print(1)</listing>\n",
+        "<tt>x = 0<br>print(1)</tt>\n",
+        "`x = 0`<br>`print(1)`\n",
+        "`x = 0`  \n`print(1)`\n",
+        '<div style="white-space: pre">print(1)</div>\n',
         "```bash\nprint(1)\n```\n",
         "```console\n$ print(1)\n```\n",
     ],
@@ -365,6 +376,33 @@ def test_rendered_code_that_nothing_runs_is_a_fault_in_any_spelling(render, text
         r"docs/en/x\.md:\d+: (a block (that nothing tests|is not what)|code within a line)", found
     ), found
     assert "print(1)" in found
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("## A { #a }\n\n##B\n", "a heading does not state its id 'b'; write ##"),
+        ("> ## A { #a }\n", "x.md:5: a heading does not state its id 'a'"),
+        ("- ## A { #a }\n", "x.md:5: a heading does not state its id 'a'"),
+        ("<h2>A</h2>\n", "a heading has no id; write ## Title { #id } at the start of a line"),
+        ("## A { #a #b }\n", "a heading does not state its id 'b'"),
+        ('## A { #a }\n\n<a id="a"></a>\n', "x.md:7: the id 'a' is on the page twice; use another"),
+        ("## A { #a }\n\nText.\n{ #a }\n", "the id 'a' is on the page twice"),
+        ("## A { #a }\n\n[x][y]\n", "x.md:7: Markdown that was not understood: '[x][y]'"),
+        ("[x](a.md\n", "x.md:5: Markdown that was not understood: '[x](a.md'"),
+        ("Not **closed\n", "x.md:5: Markdown that was not understood: 'Not **closed'"),
+        ("Text. { #here }\n", "Markdown that was not understood: 'Text. { #here }'"),
+        ("A note.[^1]\n", "Markdown that was not understood: 'A note.[^1]'"),
+        (';--8<-- "amp/a.py:main"\n', "Markdown that was not understood: '--8<--"),
+    ],
+)
+def test_what_the_reader_sees_and_the_other_checks_do_not(render, text, message):
+    assert message in render(text)
+
+
+def test_headings_links_and_notes_in_order_have_no_fault(render):
+    text = "## A { #a }\n\n[x](#a), [x][y], `[x][z]`, **b**[^1]\n\n[y]: #a\n[^1]: Note.\n"
+    assert render(text) == ""
 
 
 def test_rendered_section_that_the_runner_does_not_see(render):
@@ -443,6 +481,24 @@ def test_the_page_that_contributors_are_shown_is_right(old, new, faults):
     except (pages.PageError, PageFault) as error:
         found.append(error)
     assert len(found) == faults, said(found)
+
+
+def test_a_file_that_is_not_utf_8_is_told_with_its_line(tmp_path):
+    (tmp_path / "docs/en").mkdir(parents=True)
+    (tmp_path / "docs/en/x.md").write_bytes(b"# X { #x }\n\ncaf\xe9\n")
+    found = said(checks.check_sources(tmp_path))
+    assert found == "docs/en/x.md:3: not UTF-8; save it as UTF-8"
+
+
+@pytest.mark.parametrize(
+    ("commands", "line"),
+    [("", 1), ("- make test\n", 1), ("make test:\n", 1), ("a: b\nc: d: e\n", 2)],
+)
+def test_commands_that_can_not_be_read_are_told(tmp_path, commands, line):
+    (tmp_path / "tests/pages").mkdir(parents=True)
+    (tmp_path / "tests/pages/commands.yml").write_text(commands)
+    found = said(checks.check_sources(tmp_path))
+    assert f"tests/pages/commands.yml:{line}: not " in found and "; " in found
 
 
 def test_the_command_prints_each_fault_and_fails(monkeypatch, capsys):

@@ -1,8 +1,8 @@
 """Compare what a program printed with its ``.out``: text exactly, numbers within a tolerance.
 
 A number is equal to another within one unit of its last printed digit (of the more precise of
-the two), or within the program's ``rtol``. A whole number has no rounding to forgive: without
-``rtol`` it must be the same.
+the two), or within the program's ``rtol``. A whole number, which torch prints as ``3.`` in a tensor
+of floats, has no rounding to forgive: without ``rtol`` it must be the same.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ class Difference:
 
     def __str__(self) -> str:
         def shown(text):
-            return "(no such line)" if text is None else repr(text)
+            if text is None:
+                return "(no such line)"
+            return repr(text) if len(text) <= 300 else f"{text[:300]!r} and so on"
 
         return f"line {self.line}: expected {shown(self.expected)}, printed {shown(self.actual)}"
 
@@ -43,8 +45,9 @@ def numbers_equal(expected: str, actual: str, rtol: float = 0.0) -> bool:
     distance = abs(a - b)
     if rtol and distance <= Decimal(repr(rtol)) * max(abs(a), abs(b)):
         return True
-    if expected.lstrip("+-").isdigit() or actual.lstrip("+-").isdigit():
-        return distance == 0 and expected.lstrip("+-").isdigit() == actual.lstrip("+-").isdigit()
+    whole = [re.fullmatch(r"[-+]?\d+(\.?)", number) for number in (expected, actual)]
+    if any(whole):
+        return distance == 0 and all(whole) and whole[0][1] == whole[1][1]
     if (a == 0) != (b == 0) and ("e" in (expected + actual).lower()):
         # Whether a tiny number is exactly zero is a fact of its own in these lessons.
         return False
@@ -84,7 +87,7 @@ def differences(
         b = right[number - 1] if number <= len(right) else None
         if a is not None and b is not None:
             matches = [(re.match(p, a), re.match(p, b)) for p in varies]
-            if any(x and y and x[0] == y[0] for x, y in matches):
+            if any(x and y and x[0] and x[0] == y[0] for x, y in matches):
                 continue
             if lines_equal(a, b, rtol):
                 continue
@@ -107,8 +110,11 @@ def run_faults(snippet: Snippet, result: Result) -> list[str]:
             f"{path}: was stopped, it did not end; mend the program, or raise 'seconds' "
             f"(now {lesson['seconds']}). All stacks:\n{result.stderr}"
         ]
-    if result.exit_code != 0:
-        return [f"{path}: the process died with code {result.exit_code}:\n{result.stderr}"]
+    if result.exit_code != 0 or not result.ended:
+        return [
+            f"{path}: the process died with code {result.exit_code}, before the program's end; "
+            f"mend the program:\n{result.stderr}"
+        ]
     declared = lesson["raises"]
     if result.exception is None and declared:
         found.append(
@@ -127,6 +133,12 @@ def run_faults(snippet: Snippet, result: Result) -> list[str]:
         )
     if result.stderr.strip():
         found.append(f"{path}: wrote to standard error; print facts only:\n{result.stderr}")
+    odd = {
+        c for c in set(result.text) if c not in "\n\t" and (c == "\ufffd" or not c.isprintable())
+    }
+    if odd:
+        shown = ", ".join(sorted(map(ascii, odd)))
+        found.append(f"{path}: printed {shown}; a page can't show that, print plain UTF-8 text")
     if result.device == "cpu" and result.seconds > lesson["seconds"]:
         found.append(
             f"{path}: took {result.seconds:.1f} s of processor time; "
@@ -143,14 +155,22 @@ def faults(snippet: Snippet, result: Result) -> list[str]:
     out = snippet.out_path(result.device)
     if not out.exists():
         return [f"{snippet.path}: has no {out.name}; run 'make outputs' and read what it wrote"]
+    try:
+        expected = out.read_text("utf-8")
+    except (UnicodeDecodeError, OSError) as error:
+        return [
+            f"{snippet.path}: {out.name} can't be read ({error}); remove it, run 'make outputs'"
+        ]
     wrong = differences(
-        out.read_text("utf-8"),
+        expected,
         result.text,
         snippet.lesson["varies"],
         tolerance(snippet, result.device),
     )
     if wrong:
-        lines = "\n".join(f"  {difference}" for difference in wrong)
+        lines = "\n".join(f"  {difference}" for difference in wrong[:20])
+        if wrong[20:]:
+            lines += f"\n  … and {len(wrong) - 20} more lines"
         return [
             f"{snippet.path}: does not print {out.name} on {result.device}:\n{lines}\n"
             "  if the new output is right, run 'make outputs' and change the pages that speak of it"

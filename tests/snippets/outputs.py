@@ -59,7 +59,8 @@ def update(snippet: Snippet, device: str = "cpu") -> tuple[bool, str]:
         replace(out, result.text)
         return True, f"new        {shown}"
     rtol = compare.tolerance(snippet, device)
-    if not compare.differences(out.read_text("utf-8"), result.text, snippet.lesson["varies"], rtol):
+    old = out.read_text("utf-8", "replace")
+    if not compare.differences(old, result.text, snippet.lesson["varies"], rtol):
         return True, f"unchanged  {shown}"
     replace(out, result.text)
     return True, f"changed    {shown}"

@@ -3,16 +3,20 @@
 The parent (the standard library's fork server, one for each test process) has imported torch and
 has run no tensor operation, so a child starts in milliseconds and in the state of a fresh
 interpreter. The child runs the program as ``__main__``, with one thread, standard input closed,
-warnings as errors and a hard time-out, and leaves by ``os._exit`` after a flush: nothing that a
-program leaves behind can hang or spoil the next one.
+warnings as errors, a hard time-out and a limit to what it may write, and leaves by ``os._exit``
+after a flush; processes that it has started end with it. So nothing that a program leaves behind
+can hang or spoil the next one.
 """
 
 from __future__ import annotations
 
 import builtins
+import contextlib
 import faulthandler
 import multiprocessing
 import os
+import resource
+import signal
 import sys
 import tempfile
 import time
@@ -37,6 +41,9 @@ PRELOAD = [
 #: under load is slow, a program that hangs never ends.
 PATIENCE = 30
 
+#: Bytes that a program may write into a file, its output included.
+MOST = 128 * 2**20
+
 
 @dataclass(frozen=True)
 class Result:
@@ -47,6 +54,7 @@ class Result:
     the error's type (None without one), ``traceback`` all of it. ``seconds`` is processor time,
     ``elapsed`` time on the clock. ``ran_on`` is the device class that torch found in the program's
     own process, ``device_bytes`` the most of an accelerator's memory that the program held.
+    ``ended`` is False when the process was gone before the program was at its end.
     """
 
     path: str
@@ -62,6 +70,7 @@ class Result:
     elapsed: float | None = None
     ran_on: str | None = None
     device_bytes: int | None = None
+    ended: bool = True
 
 
 def hide_accelerators() -> None:
@@ -160,7 +169,9 @@ def last_line(error: BaseException) -> str:
 
 def _child(snippet: Snippet, device: str, folder: str, limit: float, answer) -> None:
     """Run `snippet` with its output in files of `folder`; send the rest through `answer`."""
+    os.setsid()  # a group of its own, which `run` ends
     os.chdir(folder)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (MOST, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
     for number, (name, flags) in enumerate(
         [(os.devnull, os.O_RDONLY), ("stdout", os.O_RDWR), ("stderr", os.O_RDWR)]
     ):
@@ -221,8 +232,11 @@ def run(snippet: Snippet, device: str = "cpu", limit: float | None = None) -> Re
         child = warm.Process(target=_child, args=(snippet, device, folder, limit, sender))
         child.start()
         sender.close()
-        child.join(limit + 5)
-        if child.exitcode is None:
+        try:
+            child.join(limit + 5)
+        finally:
+            with contextlib.suppress(ProcessLookupError, PermissionError):  # none left
+                os.killpg(child.pid, signal.SIGKILL)
             child.kill()
             child.join()
         try:
@@ -231,11 +245,14 @@ def run(snippet: Snippet, device: str = "cpu", limit: float | None = None) -> Re
             answer = None
         receiver.close()
         text, stderr = (
-            path.read_text("utf-8", "replace") if path.exists() else ""
+            path.read_bytes().decode("utf-8", "replace") if path.exists() else ""
             for path in (Path(folder, "stdout"), Path(folder, "stderr"))
         )
         code = child.exitcode
         child.close()
+    ended = answer is not None
     answer = answer or {"exception": None, "traceback": "", "warned": False, "seconds": limit}
     stopped = code != 0 and (code == -9 or "Timeout (" in stderr)
-    return Result(snippet.path, device, text, stderr, timed_out=stopped, exit_code=code, **answer)
+    return Result(
+        snippet.path, device, text, stderr, timed_out=stopped, exit_code=code, ended=ended, **answer
+    )

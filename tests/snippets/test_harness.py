@@ -6,6 +6,7 @@ Each test plants one bad program.
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -99,6 +100,39 @@ def test_exit_is_a_fault(plant):
 
 def test_death_of_the_process_is_a_fault(plant):
     assert "died with code" in faults(plant("import os\nos.abort()\n", ""))
+    found = faults(plant("import os\nprint(1, flush=True)\nos._exit(0)\nprint(2)\n", "1\n"))
+    assert "died with code 0, before the program's end" in found
+
+
+def test_what_a_page_cannot_show_is_a_fault(plant):
+    assert "printed '\\r'; a page" in faults(plant("print('1\\r2')\n", "1\n2\n"))
+    assert "printed '\\x1b'" in faults(plant("print('\\x1b[1mloss')\n", "\x1b[1mloss\n"))
+    found = faults(plant("import os\nos.write(1, b'\\xff\\n')\n", "\ufffd\n"))
+    assert "printed '\\ufffd'" in found
+
+
+def test_out_that_is_not_utf_8_is_a_fault(plant, tmp_path):
+    snippet = plant("print(1)\n")
+    (tmp_path / "amp/planted.out").write_bytes(b"\xff\n")
+    assert "planted.out can't be read" in faults(snippet)
+    assert outputs.main(["--root", str(tmp_path)]) == 0
+    assert faults(snippet) == ""
+
+
+def test_what_a_program_leaves_running_ends_with_it(plant):
+    body = "import os, time\npid = os.fork()\nif not pid:\n    time.sleep(60)\nprint(pid)\n"
+    pid = int(runner.run(plant(body)).text)
+    with pytest.raises(ProcessLookupError):
+        for _ in range(100):
+            os.kill(pid, 0)
+            time.sleep(0.1)
+
+
+def test_output_without_end_is_a_fault_of_a_few_lines(plant):
+    found = faults(plant("while True:\n    print('x' * 2**16)\n", "x\n"))
+    assert "File too large" in found
+    found = faults(plant("for _ in range(99):\n    print('x' * 9999)\n", "x\n"))
+    assert "and so on" in found and "more lines" in found and len(found) < 10_000
 
 
 def test_hang_is_a_fault_with_all_stacks(plant):
@@ -176,6 +210,12 @@ def test_another_warning_than_declared_is_a_fault(plant):
         (['raises = "ValueError"'], "move the program into wrong/"),
         (["rtol = 1 2"], "no TOML"),
         (['varies = ["("]'], "no regular expression"),
+        (['varies = ["x*"]'], "'x*' matches nothing at all"),
+        (["devices = []"], "are not devices; there are cpu, cuda"),
+        (['devices = ["gpu"]'], "are not devices; there are cpu, cuda"),
+        (['raises = ""'], "is no name of an error"),
+        (["ranks = 0"], "is less than 1"),
+        (["rtol = 10.0"], "is not between 0 and 1"),
     ],
 )
 def test_bad_metadata_is_an_error_with_its_line(plant, keys, message):
@@ -194,6 +234,9 @@ def test_no_metadata_is_an_error(tmp_path):
 @pytest.mark.parametrize(
     ("body", "line", "message"),
     [
+        ("import warnings\n\nwarnings.simplefilter('ignore')\n", 12, "hides a warning"),
+        ("from warnings import catch_warnings\n", 10, "hides a warning"),
+        ("try:\n    x = 1\nexcept (OSError, UserWarning):\n    pass\n", 12, "hides a warning"),
         ("# --8<-- [start:a]\nx = 1\n", 10, "'a' has no end marker"),
         ("x = 1\n# --8<-- [end:a]\n", 11, "'a' ends but never starts"),
         ("# --8<-- [start:a]\n# --8<-- [end:a]\n", 10, "'a' is empty"),
@@ -212,7 +255,7 @@ def test_no_metadata_is_an_error(tmp_path):
         ("x = (\n", 10, "not Python"),
     ],
 )
-def test_bad_sections_are_errors_with_their_line(plant, body, line, message):
+def test_bad_programs_are_errors_with_their_line(plant, body, line, message):
     with pytest.raises(SnippetError) as caught:
         plant(body)
     assert message in str(caught.value)
@@ -246,6 +289,9 @@ def test_section_knows_its_lines_and_the_new_ones(plant):
         ("loss nan", "loss inf", False),
         ("loss   9.99", "loss  10.00", True),
         ("loss 9.99", "loss  9.99", False),
+        ("tensor([3., 1.])", "tensor([4., 1.])", False),
+        ("tensor([3., 1.])", "tensor([3., 1.])", True),
+        ("tensor(65504.)", "tensor(65504)", False),
         ("float16", "float32", False),
         ("2 of 3", "2 in 3", False),
         ("0.5 x", "0.5", False),
@@ -265,6 +311,7 @@ def test_a_varying_line_is_compared_by_what_its_pattern_matches():
     assert not compare.differences("device: cpu", "device: Some GPU", varies)
     assert compare.differences("device: cpu", "machine: cpu", varies)
     assert compare.differences("time: 1.00 ms", "time: 2.00 ms", varies)
+    assert compare.differences("a", "b", ["(?=a|b)"])
 
 
 def test_outputs_writes_a_missing_file_and_says_so(plant, tmp_path, capsys):
@@ -320,6 +367,19 @@ def test_device_that_is_not_there_fails_the_session():
     )
     assert done.returncode == 4, done.stdout + done.stderr
     assert "--device xpu: torch finds no xpu on this machine" in done.stderr
+
+
+def test_no_program_at_all_fails_the_session(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "tests/snippets/test_programs.py"],
+        cwd=ROOT,
+        env=os.environ | {"SNIPPETS_ROOT": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode != 0, done.stdout
+    assert "Empty parameter set in 'test_program_prints_its_out'" in done.stdout
 
 
 def test_program_leaves_torch_as_it_was(tmp_path, monkeypatch, request):

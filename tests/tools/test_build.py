@@ -92,6 +92,15 @@ def test_a_malformed_quiz_is_told_with_file_and_line(tree):
     refused(tree, r"docs/en/amp\.md:20: quiz 'Why\?'")
 
 
+@pytest.mark.parametrize(
+    "block", ["/// quiz | Why?\n- [x] a\n  > x\n- [ ] b\n  > y\n", "/// figure | loop\nThe loop.\n"]
+)
+def test_a_block_that_is_not_closed_is_told_with_file_and_line(tree, block):
+    page = (tree.root / "docs/en/amp.md").read_text()
+    tree.write("docs/en/amp.md", f"{page}\n{block}\n## Next {{ #next }}\n\nText.\n")
+    refused(tree, r"docs/en/amp\.md:20: '/// .*' is not closed; add `///` after its last line")
+
+
 def test_messages_that_cannot_be_read_are_told_with_file_and_line(tree):
     tree.edit("locales/fr/messages.yml", "output: Sortie", "output: [Sortie")
     refused(tree, r"locales/fr/messages\.yml:\d+: not YAML")
@@ -106,6 +115,23 @@ def test_a_word_that_one_language_lacks_is_told_once_with_its_file(tree):
         "locales/de/messages.yml:N: 'quiz_rigth' is not in English; remove it, or mend its name",
         "2 faults: nothing was built",
     ]
+
+
+@pytest.mark.parametrize(
+    "path", ["docs/fr/amp.md", "locales/fr/messages.yml", "snippets/small/right.out"]
+)
+def test_a_file_that_is_not_utf_8_is_told_with_its_line(tree, path):
+    file = tree.root / path
+    file.write_bytes(file.read_bytes() + b"caf\xe9\n")
+    line = file.read_bytes().count(b"\n")
+    refused(tree, rf"^{re.escape(path)}:{line}: not UTF-8; save it as UTF-8\n")
+
+
+def test_a_place_that_can_not_be_written_is_told(tree):
+    tree.write("site", "a file, no folder")
+    done = tree.run("tools.build")
+    assert done.returncode == 1
+    assert re.fullmatch(r"cannot write .*/site: File exists\n", done.stderr), done.stderr
 
 
 def test_a_template_that_cannot_be_read_is_told_with_file_and_line(tree):

@@ -131,7 +131,8 @@ def test_a_fence_without_an_include_stays_as_it_is(render):
             '```python\n--8<-- "small/right.py:main"\n--8<-- "small/right.py:main"\n```',
             "second include of one block",
         ),
-        ("<div>\n\n" + fence("small/right.py:main") + "\n\n</div>", "raw HTML"),
+        ("<div>\n\n" + fence("small/right.py:main") + "\n\n</div>", "with `markdown`"),
+        (fence("small/right.py:main") + "\nText.", "leave an empty line before it and after it"),
     ],
 )
 def test_a_mistake_is_a_fault_that_can_be_found_in_the_page(render, text, says):

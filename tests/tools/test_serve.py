@@ -213,3 +213,10 @@ def test_a_change_of_one_language_builds_that_one_and_a_shared_one_all(tree):
     assert change("tools/new.py") == (langs, True)
     before = snapshot(tree.root)
     assert touched(before, before, langs) == ([], False)
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "-1", "http"])
+def test_what_is_no_port_is_refused(tree, port):
+    done = tree.run("tools.serve", f"--port={port}")
+    assert done.returncode == 2
+    assert f"'{port}' is no port; ports are the numbers 1 to 65535" in done.stderr

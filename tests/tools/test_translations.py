@@ -291,6 +291,14 @@ def test_a_line_that_is_no_entry_is_a_fault(house, line, what, capsys):
         house.render()
 
 
+def test_a_file_that_is_not_utf_8_is_told(house, capsys):
+    file = house.root / "locales/fr/sections.yml"
+    file.write_bytes(file.read_bytes() + b"# caf\xe9\n")
+    assert translations.main([], house.root) == 1
+    line = len(file.read_bytes().splitlines())
+    assert f"locales/fr/sections.yml:{line}: not UTF-8; save it as UTF-8" in capsys.readouterr().err
+
+
 def test_a_stale_section_is_a_notice_and_no_fault(house):
     house.edit("docs/en/lesson.md", "One sentence", "Two sentences")
     assert house.faults() == ""

@@ -1,5 +1,12 @@
 """Markdown extensions of the pages. They know Markdown and this repository, and no site builder."""
 
+import xml.etree.ElementTree as etree
+
+from markdown.treeprocessors import Treeprocessor
+
+#: Until its closing `///` is read, an attribute of a block's element: the line that opens it.
+OPEN = "data-open"
+
 
 class PageFault(Exception):
     """A mistake of a page's author.
@@ -11,3 +18,13 @@ class PageFault(Exception):
     def __init__(self, message: str, near: str):
         super().__init__(message)
         self.near = near
+
+
+class Unclosed(Treeprocessor):
+    """Refuses a block that has no closing `///`: it would take in the rest of the page."""
+
+    def run(self, tree: etree.Element) -> None:
+        """Raise PageFault for the first one."""
+        for element in tree.iter():
+            if opened := element.get(OPEN):
+                raise PageFault(f"{opened!r} is not closed; add `///` after its last line", opened)

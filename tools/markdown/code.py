@@ -133,7 +133,10 @@ class _Titles(Treeprocessor):
                     above = None
         for said in blocks.values():
             path = said.get("data-snippet") or said.get("data-output")
-            raise PageFault(f"the block of {path} stands inside raw HTML; add `markdown`", path)
+            message = (
+                f"the block of {path} does not stand alone; leave an empty line before it and "
+            )
+            raise PageFault(f"{message}after it, and open HTML around it with `markdown`", path)
 
     def _listing(
         self, block: etree.Element, said: dict[str, str], program: str, told: bool

@@ -21,7 +21,7 @@ from pymdownx.blocks import BlocksExtension
 from pymdownx.blocks.block import Block
 
 from tools.figures import FigureError, render
-from tools.markdown import PageFault
+from tools.markdown import OPEN, PageFault, Unclosed
 
 
 class Figure(Block):
@@ -41,6 +41,7 @@ class Figure(Block):
         except FigureError as error:
             raise PageFault(str(error), self._near()) from error
         figure = etree.SubElement(parent, "figure", {"class": "figure", "id": f"figure-{name}"})
+        figure.set(OPEN, self._near())
         figure.text = AtomicString(self.md.htmlStash.store(svg))
         self.caption = etree.SubElement(figure, "figcaption")
         return figure
@@ -54,6 +55,7 @@ class Figure(Block):
 
         Without its closing `///` a figure takes all that follows for its caption.
         """
+        del block.attrib[OPEN]
         if not len(self.caption):
             self._fault("it has no caption; say beneath it, before `///`, what one sees")
         first, *more = self.caption
@@ -77,6 +79,7 @@ class FigureExtension(BlocksExtension):
 
     def extendMarkdownBlocks(self, md, block_mgr) -> None:  # noqa: N802 (pymdownx's name)
         """Register the block."""
+        md.treeprocessors.register(Unclosed(md), "unclosed_blocks", 100)
         block_mgr.register(Figure, self.getConfigs())
 
 

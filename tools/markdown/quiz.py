@@ -28,7 +28,7 @@ from pymdownx.blocks import BlocksExtension
 from pymdownx.blocks.block import Block
 
 from tools.languages import words
-from tools.markdown import PageFault
+from tools.markdown import OPEN, PageFault, Unclosed
 
 _MARK = re.compile(r"\s*\[([ xX])\][ \t]+(?=\S)")
 _WHY = re.compile(r"\n[ \t]*>[ \t]?")
@@ -44,10 +44,13 @@ class Quiz(Block):
         """Start the quiz; ids count through the page, so they are the same in all languages."""
         self.number = self.tracker.setdefault("quiz", 0) + 1
         self.tracker["quiz"] = self.number
-        return etree.SubElement(parent, "div", {"class": "quiz", "id": f"quiz-{self.number}"})
+        quiz = etree.SubElement(parent, "div", {"class": "quiz", "id": f"quiz-{self.number}"})
+        quiz.set(OPEN, f"/// quiz | {self.argument}")
+        return quiz
 
     def on_end(self, block: etree.Element) -> None:
         """Turn the list into choices. Raises PageFault for a quiz that can't be answered."""
+        del block.attrib[OPEN]
         word = words(self.config["lang"])
         content = list(block)
         lists = [at for at, element in enumerate(content) if element.tag == "ul"]
@@ -115,6 +118,7 @@ class QuizExtension(BlocksExtension):
 
     def extendMarkdownBlocks(self, md, block_mgr) -> None:  # noqa: N802 (pymdownx's name)
         """Register the block."""
+        md.treeprocessors.register(Unclosed(md), "unclosed_blocks", 100)
         block_mgr.register(Quiz, self.getConfigs())
 
 
