@@ -322,10 +322,17 @@ def check_translation(english: Page, page: Page) -> list[Fault]:
                 "bring the sections into the English order",
             )
         )
+    heads = [Section(None, _titles(p)) for p in (english, page)]
+    found += _section_faults(english, heads[0], page, heads[1])
     for section in english.sections:
         if section.id in by_id:
             found += _section_faults(english, section, page, by_id[section.id])
     return found
+
+
+def _titles(page: Page) -> list[tuple[int, str]]:
+    """The words of the front matter, which the site shows as well."""
+    return [(1, str(page.meta.get(key, ""))) for key in REQUIRED]
 
 
 def _section_faults(english: Page, theirs: Section, page: Page, ours: Section) -> list[Fault]:
@@ -511,8 +518,9 @@ def check_glossary(page: Page, terms: list[Term], english: Page | None = None) -
     found = []
     for term in terms:
         for never in term.never:
-            for section in page.sections:
-                joined = _text(section)
+            for section in [Section(None, _titles(page)), *page.sections]:
+                # whatever emphasis is on the words
+                joined = re.sub(r"\*+|(?<!\w)_+|_+(?!\w)", "", _text(section))
                 for match in _whole(never).finditer(joined):
                     line = section.prose[joined[: match.start()].count("\n")][0]
                     say = " or ".join(map(repr, term.say)) or "something else"
@@ -571,8 +579,7 @@ def check_typography(page: Page) -> list[Fault]:
     """The typographic rules of French and German, outside code."""
     rules, cure = _RULES.get(page.lang, ([], ""))
     found = []
-    titles = [(1, str(page.meta.get(key, ""))) for key in REQUIRED]
-    for line, text in titles + [item for s in page.sections for item in s.prose]:
+    for line, text in _titles(page) + [item for s in page.sections for item in s.prose]:
         for pattern, message in rules:
             for match in re.finditer(pattern, text):
                 near = text[max(0, match.start() - 20) : match.end() + 10].strip()
@@ -830,7 +837,9 @@ def check_rendered(html: str, page: Page, root: Path, commands: set[str]) -> lis
 
 
 #: Markdown that was not understood and stands on the page: a link, an include, a fence, emphasis.
-_MARKUP = re.compile(r"\]\(|\]\[|\[\^|--8<--|```|~~~|\*\*|\{:? ?[#.][\w-]")
+_MARKUP = re.compile(
+    r"\]\(|\] \((?:#|https?:|[\w./-]+\.md)|\]\[|\[\^|--8<--|```|~~~|\*\*|\{:? ?[#.][\w-]"
+)
 
 
 def _unread(reader: _Reader, page: Page) -> list[Fault]:
@@ -839,10 +848,12 @@ def _unread(reader: _Reader, page: Page) -> list[Fault]:
     stated = [heading.id for heading in page.headings]
     for id, count in (Counter(reader.headings) - Counter(stated)).items():
         shown = f"a heading does not state its id {id!r}" if id else "a heading has no id"
+        titles = [line for line in page.text.split("\n") if re.search(r"\w", line)]
+        title = next((t for t in titles if "-".join(re.findall(r"[\w-]+", t.lower())) == id), None)
         found.append(
             Fault(
                 page.file,
-                _line_of(page, f"#{id} ", f'id="{id}"', id and id.replace("-", " ")),
+                _line_of(page, f"#{id} ", f'id="{id}"', title, "<h"),
                 shown + f" ({count} times)" * (count > 1),
                 "write ## Title { #id } at the start of a line",
             )

@@ -211,6 +211,15 @@ def test_translations(old, new, message):
     assert message in translated(FRENCH.replace(old, new))
 
 
+def test_a_number_of_the_front_matter():
+    english = page("", meta="title: T\ndescription: 1.5 times as fast\n")
+    french = page("", "fr", "title: T\ndescription: 2,5 fois plus vite\n")
+    found = said(checks.check_translation(english, french))
+    assert (
+        "docs/fr/x.md:1: #top: numbers not in English: 2.5; English numbers missing: 1.5" in found
+    )
+
+
 def test_sections_in_another_order():
     loop, end = FRENCH.split("## End")
     found = translated("## End" + end + "\n" + loop)
@@ -237,6 +246,13 @@ def test_a_word_against_the_glossary():
         found
     )
     assert not checks.check_glossary(page("Le `scale factor`.\n", "fr"), TERMS)
+
+
+def test_a_word_against_the_glossary_in_front_matter_or_under_emphasis():
+    found = checks.check_glossary(page("", "fr", "title: Le scale factor\ndescription: D\n"), TERMS)
+    assert "x.md:1: 'scale factor' is against the glossary" in said(found)
+    found = checks.check_glossary(page("Le scale\n**fac**tor.\n", "fr"), TERMS)
+    assert "x.md:5: 'scale\\nfactor' is against the glossary" in said(found)
 
 
 def test_a_term_that_the_translation_says_otherwise():
@@ -381,14 +397,18 @@ def test_rendered_code_that_nothing_runs_is_a_fault_in_any_spelling(render, text
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("## A { #a }\n\n##B\n", "a heading does not state its id 'b'; write ##"),
+        ("## A { #a }\n\n##B\n", "x.md:7: a heading does not state its id 'b'; write ##"),
         ("> ## A { #a }\n", "x.md:5: a heading does not state its id 'a'"),
         ("- ## A { #a }\n", "x.md:5: a heading does not state its id 'a'"),
-        ("<h2>A</h2>\n", "a heading has no id; write ## Title { #id } at the start of a line"),
+        (
+            "<h2>A</h2>\n",
+            "x.md:5: a heading has no id; write ## Title { #id } at the start of a line",
+        ),
         ("## A { #a #b }\n", "a heading does not state its id 'b'"),
         ('## A { #a }\n\n<a id="a"></a>\n', "x.md:7: the id 'a' is on the page twice; use another"),
         ("## A { #a }\n\nText.\n{ #a }\n", "the id 'a' is on the page twice"),
         ("## A { #a }\n\n[x][y]\n", "x.md:7: Markdown that was not understood: '[x][y]'"),
+        ("[x] (a.md)\n", "x.md:5: Markdown that was not understood: '[x] (a.md)'"),
         ("[x](a.md\n", "x.md:5: Markdown that was not understood: '[x](a.md'"),
         ("Not **closed\n", "x.md:5: Markdown that was not understood: 'Not **closed'"),
         ("Text. { #here }\n", "Markdown that was not understood: 'Text. { #here }'"),

@@ -25,9 +25,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from tests.snippets import compare, runner
+from tools import yaml_files
 from tools.snippets import ROOT, SNIPPETS, Snippet, SnippetError, load_all
 
 CLAIMS = ROOT / "tests" / "snippets"
@@ -191,6 +190,16 @@ def survives(mutant: Mutant, original: Snippet, ids: list[str]) -> bool:
         return claims_hold(ids, root, 20 * limit)
 
 
+def listed(exempt: Path) -> dict[tuple[str, str], str]:
+    """The reasons of `exempt` by program and statement. Raises ValueError where one has none."""
+    entries = yaml_files.load(exempt.read_text("utf-8"), exempt.name) if exempt.exists() else None
+    keys = ("program", "statement", "reason")
+    for entry in entries or []:
+        if not isinstance(entry, dict) or not all(str(entry.get(k) or "").strip() for k in keys):
+            raise ValueError(f"{exempt.name}: {entry!r}; each entry has a {', a '.join(keys)}")
+    return {(e["program"], e["statement"]): e["reason"] for e in entries or []}
+
+
 def chosen(programs: list[Snippet], only: str) -> list[Snippet]:
     """The programs that `only` names: one of them (amp/train) or a folder (amp/wrong)."""
     name = only.removeprefix("snippets/").removesuffix(".py").rstrip("/")
@@ -214,8 +223,11 @@ def main(
         print(f"no program is called {only!r}; name one (amp/train) or a folder", file=sys.stderr)
         return 1
     programs = [p for p in programs if "cpu" in p.lesson["devices"]]
-    listed = yaml.safe_load(exempt.read_text("utf-8")) if exempt.exists() else None
-    reasons = {(e["program"], e["statement"]): e["reason"] for e in listed or []}
+    try:
+        reasons = listed(exempt)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 1
     needed, bad, count = set(), 0, 0
     with ThreadPoolExecutor(2) as pool:
         for program, result in zip(programs, pool.map(runner.run, programs), strict=True):

@@ -68,6 +68,15 @@ def test_a_listed_survivor_is_no_fault_while_it_survives(planted, capsys):
     assert "'weight = 2' does not survive; remove the entry" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    "entries", ["- {program: amp/planted.py, statement: weight = 2}\n", "a: b\n", "- [\n"]
+)
+def test_a_survivor_without_a_reason_is_an_error(planted, entries, capsys):
+    (planted / "survivors.yml").write_text(entries)
+    assert run(planted) == 1
+    assert "survivors.yml:" in capsys.readouterr().err
+
+
 def test_a_name_that_no_program_has_is_an_error(planted, capsys):
     assert run(planted, "amp/none") == 1
     assert "no program is called 'amp/none'" in capsys.readouterr().err
