@@ -376,7 +376,7 @@ def test_rendered_sections_outputs_and_commands_have_no_fault(render):
         '<div class="highlight" data-snippet="amp/a.py" data-section="main">'
         "<pre>print(1)</pre></div>\n",
         '<div data-output="amp/a.out"><pre>print(1)</pre></div>\n',
-        '<div data-output="/etc/hostname"><pre>print(1)</pre></div>\n',
+        '<section data-output="/etc/hostname"><pre>print(1)</pre></section>\n',
         "<listing>print(1)</listing>\n",
         "<tt>x = 0<br>print(1)</tt>\n",
         "`x = 0`<br>`print(1)`\n",
