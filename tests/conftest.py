@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 ROOT = Path(__file__).resolve().parents[1]
 
 PAGE = """\
@@ -128,3 +129,64 @@ def small_house(root: Path) -> Tree:
 def tree(tmp_path) -> Tree:
     """The copy, to be changed at will."""
     return small_house(tmp_path / "house")
+
+
+@pytest.fixture(scope="session")
+def worker_id(request) -> str:
+    """The name of this worker, `master` without any."""
+    return getattr(request.config, "workerinput", {}).get("workerid", "master")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One Chromium for all tests of a worker: a second Playwright in one process is refused."""
+    from playwright.sync_api import sync_playwright  # not there where only programs are tested
+
+    from tools.browser import find
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=find(), args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def open_page(browser, site):
+    """A function that opens a page of the site and fails the test for what goes wrong there.
+
+    open_page("en/amp/", width=390, scheme="dark", javascript=False); `bad=html` puts a planted
+    page in its place, and `page.faults` is what the watch has seen; only then it isn't an error.
+    """
+    from tests.site.look import watch
+
+    contexts, pages = [], []
+
+    def open_page(path, width=1280, scheme="light", javascript=True, bad=None):
+        context = browser.new_context(
+            viewport={"width": width, "height": 844 if width < 500 else 900},
+            color_scheme=scheme,
+            java_script_enabled=javascript,
+            reduced_motion="reduce",
+            permissions=["clipboard-read", "clipboard-write"],
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.faults = watch(page, site.url)
+        if bad is None:
+            pages.append(page)
+        else:
+            # Not the browser's own request for an icon of a page without one.
+            icon = '<link rel="icon" href="data:,">'
+            page.route(
+                site.url + path,
+                lambda route: route.fulfill(body=icon + bad, content_type="text/html"),
+            )
+        page.goto(path if ":" in path else site.url + path)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    faults = [fault for page in pages for fault in page.faults]
+    assert not faults, "\n".join(faults)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import PAGE, ROOT, Tree, small_house
-from tests.site.conftest import SITE_ROOT, browser, open_page, worker_id  # noqa: F401 (fixtures)
+from tests.site.conftest import SITE_ROOT
 from tests.site.look import Site
 from tools import preview
 

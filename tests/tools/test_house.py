@@ -82,7 +82,12 @@ def locales(tmp_path):
     [
         ("fr/messages.yml", "close:", "cloze:", r"messages.yml: 'close' is missing \(English"),
         ("fr/messages.yml", "close:", "cloze:", r"messages.yml:\d\d: 'cloze' is not in English"),
-        ("fr/messages.yml", "{n}", "{m}", r":\d\d: 'minutes' has not .*; use {n}$"),
+        (
+            "fr/messages.yml",
+            'minutes: "{n}',
+            'minutes: "{m}',
+            r":\d\d: 'minutes' has not .*; use {n}$",
+        ),
         (
             "fr/messages.yml",
             'minutes: "{n}\u00a0minutes"',
