@@ -220,8 +220,14 @@ def context():
 def run(snippet: Snippet, device: str = "cpu", limit: float | None = None) -> Result:
     """Run `snippet` on `device` in a process of its own, stopped after `limit` seconds.
 
-    An error of the program is part of the result; nothing is raised for it.
+    An error of the program is part of the result; nothing is raised for it. A program of several
+    ranks raises NotImplementedError: run as one process it would pass for what it is not.
     """
+    if snippet.lesson["ranks"] != 1:
+        raise NotImplementedError(
+            f"{snippet.path}: ranks = {snippet.lesson['ranks']}, but this runner starts one process; "
+            "remove the key, or teach tests/snippets/runner.py to start several"
+        )
     if limit is None:
         limit = 10 * snippet.lesson["seconds"] + PATIENCE
     if snippet.lesson["warns"]:
