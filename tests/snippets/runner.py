@@ -225,8 +225,8 @@ def run(snippet: Snippet, device: str = "cpu", limit: float | None = None) -> Re
     """
     if snippet.lesson["ranks"] != 1:
         raise NotImplementedError(
-            f"{snippet.path}: ranks = {snippet.lesson['ranks']}, but this runner starts one process; "
-            "remove the key, or teach tests/snippets/runner.py to start several"
+            f"{snippet.path}: ranks = {snippet.lesson['ranks']}, but this runner starts one "
+            "process; remove the key, or teach tests/snippets/runner.py to start several"
         )
     if limit is None:
         limit = 10 * snippet.lesson["seconds"] + PATIENCE
