@@ -20,9 +20,11 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
 
+from tools import differences, texts, translations, yaml_files
 from tools import pages as pages_module
 from tools import snippets as snippets_module
-from tools import texts, translations, yaml_files
+from tools.differences import DifferenceError
+from tools.languages import words
 from tools.pages import CODE, Page, PageError, Section
 from tools.snippets import Snippet, SnippetError
 from tools.translations import TranslationError
@@ -222,12 +224,38 @@ def check_references(page: Page) -> list[Fault]:
     return found
 
 
+def check_differences(page: Page, root: Path) -> list[Fault]:
+    """Each difference names two programs below `root`, or sections of them, that differ."""
+    found = []
+    for one in page.differences:
+        try:
+            differences.between(*differences.sides(one.argument), root)
+        except DifferenceError as error:
+            found.append(Fault(page.file, one.line, *str(error).rsplit("; ", 1)))
+        except SnippetError as error:
+            # A program that is there and malformed is reported once, for itself.
+            if not (root / error.file.partition("/")[2]).is_file():
+                cure = "the programs are those in snippets/"
+                found.append(Fault(page.file, one.line, f"{error.file} does not exist", cure))
+    return found
+
+
+def _sides(argument: str) -> tuple[differences.Side, ...]:
+    """The two sides of a difference; none if it can't be read, which is a fault of its own."""
+    try:
+        return differences.sides(argument)
+    except DifferenceError:
+        return ()
+
+
 def check_unshown(shown: list[Page], programs: list[Snippet]) -> list[Fault]:
     """Each program, and each of its sections, is on one of the pages `shown`."""
     includes = {
         (i.path, i.section) for page in shown for fence in page.fences for i in fence.includes
     }
-    paths = {path for path, _ in includes}
+    paths = {path for path, _ in includes} | {
+        side.path for page in shown for one in page.differences for side in _sides(one.argument)
+    }
     texts = {
         program.sections[name].text
         for program in programs
@@ -652,6 +680,12 @@ class Block:
     snippet: str | None
     section: str | None
     output: str | None
+    difference: str | None = None
+
+    @property
+    def compared(self) -> list[str]:
+        """The programs that the block shows the difference of."""
+        return [side.path for side in _sides(self.difference or "")]
 
 
 class _Reader(HTMLParser):
@@ -721,7 +755,7 @@ class _Reader(HTMLParser):
                 self._text = None
                 return
         for _, attributes in self.stack:
-            for key in ("data-snippet", "data-section", "data-output"):
+            for key in ("data-snippet", "data-section", "data-output", "data-difference"):
                 if key in attributes:
                     said[key] = attributes[key]
         self.blocks.append(
@@ -731,6 +765,7 @@ class _Reader(HTMLParser):
                 said.get("data-snippet"),
                 said.get("data-section"),
                 said.get("data-output"),
+                said.get("data-difference"),
             )
         )
         self._text = None
@@ -772,7 +807,7 @@ def check_rendered(html: str, page: Page, root: Path, commands: set[str]) -> lis
     run = [
         (f.include.path, f.include.section) for f in page.fences if f.lang == "python" and f.include
     ]
-    seen = []
+    seen, compared = [], []
     reader = read_html(html)
     for block in reader.blocks:
         first = next((line.strip() for line in block.text.split("\n") if line.strip()), "")
@@ -807,6 +842,20 @@ def check_rendered(html: str, page: Page, root: Path, commands: set[str]) -> lis
                     f"a block is not what {block.output} holds (it begins {first!r})",
                     "embed the output and nothing else",
                 )
+        elif block.difference and not (block.snippet or block.output):
+            compared.append(f"difference {block.difference}")
+            try:
+                one = differences.between(*differences.sides(block.difference), root)
+            except (DifferenceError, SnippetError) as error:
+                fault(str(error), "name two programs that differ", near=block.difference)
+                continue
+            lines = differences.lines(one, words(page.lang), labels=True)
+            if not _same(block.text, "\n".join(lines)):
+                fault(
+                    f"a block is not the difference {block.difference} (it begins {first!r})",
+                    "let tools/markdown/difference.py make it",
+                    near=block.difference,
+                )
         elif block.tag in _Reader.INLINE:
             fault(
                 f"code within a line that has two lines: {block.text!r}",
@@ -833,6 +882,10 @@ def check_rendered(html: str, page: Page, root: Path, commands: set[str]) -> lis
             else "the blocks are shown in another order than they are run"
         )
         found.append(Fault(page.file, 1, message, SPELLING["python"]))
+    wanted = [str(one) for one in page.differences]
+    if compared != wanted:
+        message = f"shows {_listed(compared)}, its source has {_listed(wanted)}"
+        found.append(Fault(page.file, 1, message, "write: /// difference | a/old.py -> a/new.py"))
     return found + _unread(reader, page)
 
 
@@ -977,6 +1030,7 @@ def check_sources(root: Path = ROOT) -> list[Fault]:
             found += check_headings(page)
             found += check_fences(page, commands)
             found += check_includes(page, folder)
+            found += check_differences(page, folder)
             found += check_references(page)
             found += check_typography(page)
             original = english.get(name) if lang != "en" else None

@@ -61,9 +61,9 @@ class Shown:
         if block.output:
             program = program_of(block.output)
             self._note(self.outputs, block.output, page)
-        if program:
-            self._note(self.programs, program, page)
-            self.blocks.setdefault(page, set()).add((program, block.output))
+        for path in [program] if program else block.compared:
+            self._note(self.programs, path, page)
+            self.blocks.setdefault(page, set()).add((path, block.output))
 
     @staticmethod
     def _note(where: dict[str, list[str]], what: str, page: str) -> None:

@@ -10,7 +10,15 @@ from pathlib import Path
 import markdown
 import yaml
 
+from tools import differences
+from tools.languages import words
+
 _EXTENSION = "pymdownx.snippets"
+_DIFFERENCE = re.compile(
+    r"^(?P<indent>[ \t]*)/// *difference *\|(?P<argument>.*)\n"
+    r"(?P<caption>(?:.*\n)*?)[ \t]*///[ \t]*$",
+    re.M,
+)
 _LINK = re.compile(r"(?<!!)(\]\()([\w./-]+\.md)(#[\w-]+)?(?=[)\s])")
 
 
@@ -20,10 +28,30 @@ def expand(text: str, options: dict) -> str:
     return "\n".join(reader.preprocessors["snippet"].run(text.split("\n")))
 
 
-def page(text: str, meta: dict, url: str, options: dict, addresses: dict[str, str]) -> str:
+def compare(text: str, root: Path, word: dict[str, str]) -> str:
+    """Return a page's Markdown with each difference of two programs below `root` in place."""
+
+    def fence(block: re.Match) -> str:
+        old, new = differences.sides(block["argument"])
+        lines = differences.lines(differences.between(old, new, root), word)
+        whole = ["```diff", f"--- {old}", f"+++ {new}", *lines, "```", ""]
+        return "\n".join(block["indent"] + line for line in whole) + f"\n{block['caption'].rstrip()}"
+
+    return _DIFFERENCE.sub(fence, text)
+
+
+def page(
+    text: str,
+    meta: dict,
+    url: str,
+    options: dict,
+    addresses: dict[str, str],
+    word: dict[str, str],
+) -> str:
     """Return the Markdown file of a page.
 
-    `addresses` has the address of each page by its source, for the links between pages.
+    `addresses` has the address of each page by its source, for the links between pages; `word` has
+    the words of the page's language.
     """
 
     def absolute(link: re.Match) -> str:
@@ -32,7 +60,8 @@ def page(text: str, meta: dict, url: str, options: dict, addresses: dict[str, st
 
     head = {key: meta[key] for key in ("title", "description") if key in meta} | {"url": url}
     head = yaml.safe_dump(head, allow_unicode=True, sort_keys=False, width=1000)
-    return f"---\n{head}---\n\n{_LINK.sub(absolute, expand(text, options)).strip()}\n"
+    whole = compare(_LINK.sub(absolute, expand(text, options)), Path(options["base_path"][0]), word)
+    return f"---\n{head}---\n\n{whole.strip()}\n"
 
 
 def index(name: str, description: str, pages: list[tuple[str, str, str]]) -> str:
@@ -45,11 +74,12 @@ def write(config, pages) -> None:
     """Write the files for `pages` into the built site of `config` (both as MkDocs has them)."""
     options = config.mdx_configs[_EXTENSION]
     addresses = {p.file.src_uri: p.canonical_url for p in pages}
+    word = words(config.theme["language"])
     listed = []
     for p in pages:
         target = Path(config.site_dir, p.url, "index.md")
         target.write_text(
-            page(p.markdown, p.meta, p.canonical_url, options, addresses), encoding="utf-8"
+            page(p.markdown, p.meta, p.canonical_url, options, addresses, word), encoding="utf-8"
         )
         listed.append((p.title, f"{p.canonical_url}index.md", p.meta.get("description", "")))
     text = index(config.site_name, config.site_description, listed)

@@ -89,6 +89,17 @@ class Quiz:
 
 
 @dataclass(frozen=True)
+class Compared:
+    """A block that shows the difference of two programs; `argument` names them."""
+
+    line: int
+    argument: str
+
+    def __str__(self) -> str:
+        return "difference " + " ".join(self.argument.replace("->", " -> ").split())
+
+
+@dataclass(frozen=True)
 class Number:
     """A number of the prose: as written, and its value in a form that all languages share."""
 
@@ -117,6 +128,7 @@ class Section:
     fences: list[Fence] = field(default_factory=list)
     quizzes: list[Quiz] = field(default_factory=list)
     figures: list[str] = field(default_factory=list)
+    differences: list[Compared] = field(default_factory=list)
 
     @property
     def id(self) -> str:
@@ -137,6 +149,7 @@ class Section:
             else (f.line, f"{f.lang} {f.body.strip()}")
             for f in self.fences
         ]
+        shown += [(d.line, str(d)) for d in self.differences]
         return [what for _, what in sorted(shown)] + [f"figure {name}" for name in self.figures]
 
     def numbers(self, lang: str) -> list[Number]:
@@ -168,6 +181,11 @@ class Page:
     def headings(self) -> list[Heading]:
         """The headings, in order."""
         return [s.heading for s in self.sections if s.heading]
+
+    @property
+    def differences(self) -> list[Compared]:
+        """The differences of programs, in order."""
+        return [d for s in self.sections for d in s.differences]
 
     @property
     def fences(self) -> list[Fence]:
@@ -410,6 +428,8 @@ def parse(text: str, lang: str, name: str, file: str) -> Page:
                 quiz = (number, block["argument"] or "", [])
             elif block["name"] == "figure":
                 section.figures.append((block["argument"] or "").strip())
+            elif block["name"] == "difference":
+                section.differences.append(Compared(number, (block["argument"] or "").strip()))
         elif quiz and (choice := _CHOICE.match(line)):
             quiz[2].append(choice["mark"] in "xX")
         page.links += [(number, m["target"]) for m in _LINK.finditer(line)]

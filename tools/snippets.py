@@ -43,8 +43,8 @@ _TYPES = {
     "rtol_accelerator": (int, float),
 }
 
-_METADATA = re.compile(r"(?m)^# /// script$\n(?P<toml>(?:^#(?:| .*)$\n)+)^# ///$")
-_MARKER = re.compile(r"^\s*# --8<-- \[(?P<edge>start|end):(?P<name>[^\]]*)\]\s*$")
+METADATA = re.compile(r"(?m)^# /// script$\n(?P<toml>(?:^#(?:| .*)$\n)+)^# ///$")
+MARKER = re.compile(r"^\s*# --8<-- \[(?P<edge>start|end):(?P<name>[^\]]*)\]\s*$")
 _SILENT = {"simplefilter", "filterwarnings", "catch_warnings", "captureWarnings"}
 _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 
@@ -120,7 +120,7 @@ def _senseless(key: str, value) -> str | None:
 
 def _lesson(source: str, file: str) -> dict:
     """Return the ``[tool.lesson]`` table of `source`, defaults filled in, every key checked."""
-    found = list(_METADATA.finditer(source))
+    found = list(METADATA.finditer(source))
     if len(found) != 1:
         raise SnippetError(
             file,
@@ -212,7 +212,7 @@ def parse_sections(source: str, file: str) -> dict[str, Section]:
     unfinished: list[tuple[str, int]] = []
     markers: set[int] = set()
     for number, line in enumerate(lines, 1):
-        found = _MARKER.match(line)
+        found = MARKER.match(line)
         if not found:
             if "--8<--" in line:
                 raise SnippetError(

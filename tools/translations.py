@@ -27,7 +27,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from tools import pages, texts
+from tools import differences, pages, texts
+from tools.differences import DifferenceError
 from tools.pages import Page, PageError
 from tools.snippets import ROOT, SnippetError, parse_sections
 
@@ -118,6 +119,19 @@ def sources(page: Page, read: Read) -> dict[str, Source]:
         except (SnippetError, KeyError):  # the checks of the pages say so
             return ""
 
+    def compared(argument: str) -> tuple[differences.Side, ...]:
+        try:
+            return differences.sides(argument)
+        except DifferenceError:
+            return ()
+
+    def whole(side: differences.Side) -> str:
+        path = f"snippets/{side.path}"
+        try:
+            return differences.shown(read(path) or "", side.section, path)
+        except (DifferenceError, SnippetError):
+            return ""
+
     lines = page.text.split("\n")
     ends = [section.line for section in page.sections[1:]] + [len(lines) + 1]
     found = {}
@@ -127,6 +141,9 @@ def sources(page: Page, read: Read) -> dict[str, Source]:
         for include in [i for fence in section.fences for i in fence.includes]:
             name = f"{include.path}:{include.section}" if include.section else include.path
             parts[f"snippets/{name}"] = embedded(include.path, include.section)
+        for one in section.differences:
+            for side in compared(one.argument):
+                parts[f"snippets/{side}"] = whole(side)
         found[section.id] = Source(parts)
     return found
 

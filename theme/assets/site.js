@@ -80,7 +80,7 @@
   copy.innerHTML = `<button type="button" class="copy">${copyIcon}</button>`;
   copy.content.firstChild.title = dialog.dataset.copy;
   copy.content.firstChild.ariaLabel = dialog.dataset.copy;
-  for (const block of navigator.clipboard ? all(".highlight") : []) (block.closest(".listing") || block).append(copy.content.cloneNode(true));
+  for (const block of navigator.clipboard ? all(".highlight:not([data-difference])") : []) (block.closest(".listing") || block).append(copy.content.cloneNode(true));
   addEventListener("click", async event => {
     const button = event.target.closest?.(".copy");
     if (!button) return;

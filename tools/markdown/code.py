@@ -82,6 +82,44 @@ def _header(fence: re.Match, said: str) -> str:
     return f"{fence['indent']}{fence['fence']}{{ {inside} }}"
 
 
+def add_badge(
+    title: etree.Element,
+    programs: list[Snippet],
+    lang: str,
+    records: Path,
+    checked: str,
+    output: str | None = None,
+) -> None:
+    """Add to a block's title what is on record of `programs`, of which the badges say the same.
+
+    With `output`, where they print that one; `checked` is the page that has a row for each program.
+    """
+    word = words(lang)
+    found = badge.records(records)
+    said, verified = badge.summary(programs[0], found, word, output)
+    kind = "listing-record" if verified else "listing-record unverified"
+    fold = etree.SubElement(title, "details", {"class": kind})
+    etree.SubElement(fold, "summary").text = said
+    for program in programs:
+        more = etree.SubElement(fold, "p")
+        lines = badge.details(program, found, word, badge.required())
+        if len(programs) > 1:
+            lines.insert(0, program.path)
+        more.text = lines[0] if lines else ""
+        for line in lines[1:]:
+            etree.SubElement(more, "br").tail = line
+        if checked:
+            if lines:
+                etree.SubElement(more, "br")
+            link = etree.SubElement(more, "a", {"href": f"{checked}#{row_id(program.path)}"})
+            link.text = word["record_how"]
+
+
+def checked_page(lang: str, checked: str) -> str:
+    """Return the page that badges lead to, nothing if the language has none."""
+    return checked if (ROOT / "docs" / lang / checked).is_file() else ""
+
+
 class _Headers(Preprocessor):
     def __init__(self, md, root: Path):
         super().__init__(md)
@@ -163,31 +201,13 @@ class _Titles(Treeprocessor):
             label = etree.SubElement(title, "span", {"class": "listing-label"})
             label.text = f"{word['output']} ({device.upper()})" if other else word["output"]
         if not (output and told):
-            self._badge(title, _program(program, self.root, output or program), output)
+            snippet = _program(program, self.root, output or program)
+            add_badge(title, [snippet], self.lang, self.records, self.checked, output)
         # A browser leaves out the layout of what is off the screen, if it knows how high it is.
         listing.set("style", f"--lines:{self._lines(said)}")
         block.tail = None
         listing.append(block)
         return listing
-
-    def _badge(self, title: etree.Element, snippet: Snippet, output: str | None) -> None:
-        """Add what is on record of a program; with `output`, where it prints that one."""
-        word = words(self.lang)
-        found = badge.records(self.records)
-        said, verified = badge.summary(snippet, found, word, output)
-        kind = "listing-record" if verified else "listing-record unverified"
-        fold = etree.SubElement(title, "details", {"class": kind})
-        etree.SubElement(fold, "summary").text = said
-        more = etree.SubElement(fold, "p")
-        lines = badge.details(snippet, found, word, badge.required())
-        more.text = lines[0] if lines else ""
-        for line in lines[1:]:
-            etree.SubElement(more, "br").tail = line
-        if self.checked:
-            if lines:
-                etree.SubElement(more, "br")
-            link = etree.SubElement(more, "a", {"href": f"{self.checked}#{row_id(snippet.path)}"})
-            link.text = word["record_how"]
 
     def _lines(self, said: dict[str, str]) -> int:
         """Return how many lines a block shows."""
@@ -219,9 +239,8 @@ class CodeExtension(Extension):
         """Register both processors. The second comes after inline markup, before links resolve."""
         root = Path(self.getConfig("root"))
         md.preprocessors.register(_Headers(md, root), "snippet_headers", 33)
-        lang, checked = self.getConfig("lang"), self.getConfig("checked")
-        if not (ROOT / "docs" / lang / checked).is_file():
-            checked = ""
+        lang = self.getConfig("lang")
+        checked = checked_page(lang, self.getConfig("checked"))
         records = Path(self.getConfig("records"))
         titles = _Titles(md, root, lang, self.getConfig("base"), records, checked)
         md.treeprocessors.register(titles, "snippet_titles", 5)

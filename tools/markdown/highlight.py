@@ -16,6 +16,11 @@ _KEPT: dict[str, str] = {}
 _MOST = 5000  # blocks; an edit adds a few, so a server that runs for weeks forgets now and then
 
 
+def plain(html: str) -> str:
+    """Return colored code without the elements of words that have no color."""
+    return _PLAIN.sub(r"\1", html)
+
+
 class Highlight(highlight.Highlight):
     """Colors a block, or gives what it gave for the same block and the same options."""
 
@@ -23,13 +28,13 @@ class Highlight(highlight.Highlight):
         """Return the HTML of a block; the arguments are those of pymdownx."""
         if inline or self.line_anchors or self.line_spans:  # these number the blocks of a page
             counted = {"code_block_count": code_block_count, "inline": inline}
-            return _PLAIN.sub(r"\1", super().highlight(*args, **counted, **options))
+            return plain(super().highlight(*args, **counted, **options))
         own = {name: value for name, value in vars(self).items() if name != "md"}
         key = repr((own, args, options))
         if key not in _KEPT:
             if len(_KEPT) >= _MOST:
                 _KEPT.clear()
-            _KEPT[key] = _PLAIN.sub(r"\1", super().highlight(*args, **options))
+            _KEPT[key] = plain(super().highlight(*args, **options))
         return _KEPT[key]
 
 
