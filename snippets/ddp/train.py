@@ -35,9 +35,10 @@ radius = torch.rand(512).sqrt()
 angle = 3 * torch.pi * radius + torch.pi * arm
 points = torch.stack([radius * angle.cos(), radius * angle.sin()], dim=1)
 labels = arm
+dataset = TensorDataset(points, labels)
 # --8<-- [start:new]
-sampler = DistributedSampler(TensorDataset(points, labels))
-loader = DataLoader(sampler.dataset, batch_size=64 // ranks, sampler=sampler)
+sampler = DistributedSampler(dataset)
+loader = DataLoader(dataset, batch_size=64 // ranks, sampler=sampler)
 # --8<-- [end:new]
 # --8<-- [end:data]
 
