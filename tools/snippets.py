@@ -20,10 +20,12 @@ SNIPPETS = ROOT / "snippets"
 #: The section whose lines are highlighted on the page; it may occur several times in a file.
 NEW = "new"
 
-#: Keys of ``[tool.lesson]`` and their defaults; ``seconds`` has none because it is required.
+#: Keys of ``[tool.lesson]`` and their defaults; ``seconds`` has none because it is required, and
+#: ``gpus`` is as many as ``ranks``.
 DEFAULTS = {
     "seconds": None,
     "ranks": 1,
+    "gpus": None,
     "devices": ["cpu", "cuda"],
     "raises": None,
     "warns": None,
@@ -35,6 +37,7 @@ DEVICES = ("cpu", "cuda", "mps", "xpu")
 _TYPES = {
     "seconds": int,
     "ranks": int,
+    "gpus": int,
     "devices": list,
     "raises": str,
     "warns": str,
@@ -111,7 +114,7 @@ def _senseless(key: str, value) -> str | None:
         return f"are not devices; there are {', '.join(DEVICES)}"
     if key in ("raises", "warns") and not value.isidentifier():
         return "is no name of an error or a warning"
-    if key in ("seconds", "ranks") and value < 1:
+    if key in ("seconds", "ranks", "gpus") and value < 1:
         return "is less than 1"
     if key in ("rtol", "rtol_accelerator") and not 0 <= value < 1:
         return "is not between 0 and 1"
@@ -199,7 +202,10 @@ def _lesson(source: str, file: str) -> dict:
                 f"{key!r} is for programs that show a mistake",
                 "move the program into wrong/, or mend it and remove the key",
             )
-    return DEFAULTS | lesson
+    lesson = DEFAULTS | lesson
+    if lesson["gpus"] is None:
+        lesson["gpus"] = lesson["ranks"]
+    return lesson
 
 
 def parse_sections(source: str, file: str) -> dict[str, Section]:

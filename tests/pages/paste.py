@@ -1,5 +1,8 @@
 """Run the Python blocks of a page as a reader would paste them: one after the other, one session.
 
+The blocks of a program of several ranks can't be pasted so: in order, they are a file of its own,
+which is run on its ranks.
+
 pytest-codeblocks takes the blocks off the page; each is then matched with the section that the
 page embeds there, so that a failure names page, section and line, and so that no block is missed.
 """
@@ -7,6 +10,7 @@ page embeds there, so that a failure names page, section and line, and so that n
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import io
 import os
 import re
@@ -191,19 +195,90 @@ def _child(found: list[Step], snippets: Path, answer) -> None:
 
 
 def run_aside(found: list[Step], snippets: Path = SNIPPETS, limit: float = 120) -> list[str]:
-    """As `run`, in a process forked from a warm parent and stopped after `limit` seconds."""
+    """As `run`, in a process forked from a warm parent and stopped after `limit` seconds.
+
+    The programs of several ranks are run by `run_ranks`.
+    """
+    several = {
+        path for path in {s.program for s in found} if load(path, snippets).lesson["ranks"] > 1
+    }
+    faults = []
+    for path in sorted(several):
+        faults += run_ranks([s for s in found if s.program == path], load(path, snippets))
+    alone = [s for s in found if s.program not in several]
+    if not alone:
+        return faults
     warm = runner.context()
     receiver, sender = warm.Pipe(duplex=False)
-    child = warm.Process(target=_child, args=(found, snippets, sender))
+    child = warm.Process(target=_child, args=(alone, snippets, sender))
     child.start()
     sender.close()
     try:
         if not receiver.poll(limit):
-            return [f"the blocks of the page did not end within {limit:.0f} s"]
-        return receiver.recv()
+            return [*faults, f"the blocks of the page did not end within {limit:.0f} s"]
+        return receiver.recv() + faults
     except EOFError:
-        return ["the process that ran the blocks died; see its output above"]
+        return [*faults, "the process that ran the blocks died; see its output above"]
     finally:
         receiver.close()
         child.kill()
         child.join()
+
+
+def run_ranks(found: list[Step], snippet: Snippet) -> list[str]:
+    """Run the blocks among `found`, all of the program `snippet`, as a file on its ranks.
+
+    Return the faults. The blocks above an output that the page shows must print that output.
+    """
+    faults, blocks, shown = [], [], False
+    for step in found:
+        if step.out is None:
+            blocks.append(step)
+            shown = False
+            continue
+        shown = True
+        if not blocks:
+            faults.append(f"{step.where}: no block above it; show the program before its output")
+            continue
+        result, failed = _run_file(blocks, snippet)
+        if failed:
+            return faults + failed
+        wrong = compare.differences(
+            (snippet.root / step.out).read_text("utf-8"),
+            result.text,
+            snippet.lesson["varies"],
+            snippet.lesson["rtol"],
+        )
+        if wrong:
+            lines = "\n".join(f"  {difference}" for difference in wrong)
+            faults.append(
+                f"{step.where}: the blocks above it, as a file on {snippet.lesson['ranks']} ranks, "
+                f"print something else:\n{lines}\n"
+                "  show the program's sections in order and all that it needs"
+            )
+    if not shown:
+        faults += _run_file(blocks, snippet)[1]
+    return faults
+
+
+def _run_file(blocks: list[Step], snippet: Snippet) -> tuple[runner.Result, list[str]]:
+    """Run `blocks` as one file on the ranks of `snippet`; return what it gave, and the faults."""
+    lines = [
+        (step, number, line)
+        for step in blocks
+        for number, line in enumerate(step.code.rstrip("\n").split("\n"), 1)
+    ]
+    source = "\n".join(line for *_, line in lines) + "\n"
+    result = runner.run(dataclasses.replace(snippet, source=source))
+    faults = compare.run_faults(snippet, dataclasses.replace(result, seconds=0))
+    if result.line and result.exception != snippet.lesson["raises"]:
+        step, number, line = lines[result.line - 1]
+        faults = [
+            f"{step.where}: as a file on {snippet.lesson['ranks']} ranks, line {number} of the "
+            f"block fails on rank {result.rank}: {line.strip()!r}\n"
+            f"  {result.traceback.rstrip().rpartition(chr(10))[2]}\n"
+            "  the file is the blocks of this program on the page; show all that it needs"
+        ]
+    elif faults:
+        faults = [f"{blocks[0].where}: pasted into a file: {fault}" for fault in faults]
+    return result, faults

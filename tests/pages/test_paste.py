@@ -119,6 +119,47 @@ def test_a_block_that_hangs_is_a_fault(tmp_path):
     assert "did not end within 1 s" in paste.run_aside(found, tmp_path, limit=1)[0]
 
 
+RANKS = "# ranks = 2\n"
+RANK = section("a", "import os\n\nrank = os.environ['RANK']\n")
+TWO_RANKS = RANK + section("b", "print('rank', rank)\n")
+
+
+def test_blocks_of_several_ranks_are_a_file_of_their_own(plant):
+    page = fence("amp/q.py:a") + fence("amp/wrong/p.py:a") + fence("amp/q.py:b")
+    page += (
+        fence("amp/wrong/p.py:b") + fence("amp/wrong/p.out", "text") + fence("amp/q.out", "text")
+    )
+    programs = {"p": (TWO_RANKS, "rank 0\nrank 1\n", RANKS), "q": (TWO, "x 1\ny 2\n", "")}
+    assert plant(page, **programs) == ""
+
+
+def test_blocks_of_several_ranks_do_not_see_the_others(plant):
+    page = fence("amp/q.py:a") + fence("amp/wrong/p.py:a")
+    uses = section("a", "import torch\nprint(x)\n")
+    found = plant(page, p=(uses, None, RANKS), q=(TWO, None, ""))
+    assert "docs/en/x.md:4: amp/wrong/p.py:a: as a file on 2 ranks, line 2 of the block" in found
+    assert "fails on rank 0: 'print(x)'" in found and "name 'x' is not defined" in found
+
+
+def test_what_several_ranks_do_not_print_is_a_fault(plant):
+    page = fence("amp/wrong/p.py:a") + fence("amp/wrong/p.out", "text")
+    found = plant(page, p=(TWO_RANKS, "rank 0\nrank 1\n", RANKS))
+    assert "docs/en/x.md:4: amp/wrong/p.out: the blocks above it, as a file on 2 ranks" in found
+    assert "expected 'rank 1'" in found
+    found = plant(fence("amp/wrong/p.out", "text") + fence("amp/wrong/p.py:a"))
+    assert "docs/en/x.md:1: amp/wrong/p.out: no block above it" in found
+
+
+def test_a_block_that_hangs_on_one_rank_is_a_fault(plant, monkeypatch):
+    monkeypatch.setattr(paste.runner, "PATIENCE", -8)
+    hangs = RANK + section("b", "while rank == '1':\n    pass\n")
+    page = fence("amp/wrong/p.py:a") + fence("amp/wrong/p.py:b")
+    found = plant(page, p=(hangs, None, RANKS))
+    assert (
+        "docs/en/x.md:1: amp/wrong/p.py:a: pasted into a file: amp/wrong/p.py: rank 1 was" in found
+    )
+
+
 @pytest.mark.parametrize(
     "spelling",
     [

@@ -6,6 +6,7 @@ python -m tests.snippets.bench
 import os
 import subprocess
 import sys
+import tempfile
 import time
 
 from tests.snippets import runner
@@ -28,7 +29,11 @@ def main() -> int:
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     started = time.perf_counter()
     for program in programs:
-        subprocess.run([sys.executable, program.file], env=environment, capture_output=True)
+        ranks = program.lesson["ranks"]
+        launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}"]
+        command = [sys.executable, *(launcher if ranks > 1 else []), program.file]
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(command, cwd=folder, env=environment, capture_output=True)
     cold = time.perf_counter() - started
 
     print(f"{len(programs)} programs, one after the other")

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
+from tests.snippets import runner
 from tests.snippets.runner import Result
 from tools.snippets import Snippet
 
@@ -105,15 +106,20 @@ def tolerance(snippet: Snippet, device: str) -> float:
 def run_faults(snippet: Snippet, result: Result) -> list[str]:
     """What went otherwise than `snippet` declares, apart from the text it printed."""
     path, lesson, found = snippet.path, snippet.lesson, []
+    where = "" if result.rank is None else f"rank {result.rank} "
+    also = "".join(
+        f"; rank {rank} had not ended {runner.GRACE} s later and was stopped"
+        for rank in result.stopped
+    )
     if result.timed_out:
         return [
-            f"{path}: was stopped, it did not end; mend the program, or raise 'seconds' "
+            f"{path}: {where}was stopped, it did not end; mend the program, or raise 'seconds' "
             f"(now {lesson['seconds']}). All stacks:\n{result.stderr}"
         ]
     if result.exit_code != 0 or not result.ended:
         return [
-            f"{path}: the process died with code {result.exit_code}, before the program's end; "
-            f"mend the program:\n{result.stderr}"
+            f"{path}: the process {where and f'of {where}'}died with code {result.exit_code}, "
+            f"before the program's end{also}; mend the program:\n{result.stderr}"
         ]
     declared = lesson["raises"]
     if result.exception is None and declared:
@@ -125,7 +131,9 @@ def run_faults(snippet: Snippet, result: Result) -> list[str]:
         cure = "the program must run without warnings and errors"
         if declared:
             cure = f'it declares raises = "{declared}"'
-        found.append(f"{path}: ended with {result.exception}; {cure}:\n{result.traceback}")
+        found.append(
+            f"{path}: {where}ended with {result.exception}{also}; {cure}:\n{result.traceback}"
+        )
     if lesson["warns"] and not result.warned and not found:
         found.append(
             f'{path}: declares warns = "{lesson["warns"]}" but nothing warned; '

@@ -1,17 +1,23 @@
-"""Where the programs run (``--device``), and ``program``: a program's variables for a claim."""
+"""Where the programs run (``--device``), and their variables for a claim.
+
+``program`` runs one in the test's own process, ``ranks`` one of several processes.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import functools
 import io
 import os
+import pickle
 import random
 from pathlib import Path
 
 import pytest
 
-from tests.snippets import runner
-from tools.snippets import SNIPPETS, load
+from tests.snippets import compare, runner
+from tools.snippets import SNIPPETS, Snippet, load
 
 #: A folder to take the programs from instead of ``snippets/`` (the mutants run the claims so).
 ROOT = Path(os.environ.get("SNIPPETS_ROOT", SNIPPETS))
@@ -27,15 +33,20 @@ def pytest_addoption(parser):
 
 
 def _probe(answer) -> None:
-    """Send the class of this machine's accelerator (runs in a child)."""
+    """Send the class of this machine's accelerator, and how many there are (runs in a child)."""
     import torch
 
     accelerator = torch.accelerator.current_accelerator(check_available=True)
-    answer.send(accelerator.type if accelerator else "cpu")
+    count = torch.accelerator.device_count()
+    answer.send((accelerator.type, count) if accelerator else ("cpu", 0))
 
 
-def _accelerator() -> str:
-    """The class of this machine's accelerator, found in a process that may touch it."""
+@functools.cache
+def accelerators() -> tuple[str, int]:
+    """The class of this machine's accelerator, and how many there are.
+
+    Found in a process that may touch it.
+    """
     warm = runner.context()
     receiver, sender = warm.Pipe(duplex=False)
     child = warm.Process(target=_probe, args=(sender,))
@@ -52,7 +63,7 @@ def pytest_configure(config):
     if wanted == "cpu":
         runner.hide_accelerators()
     elif not hasattr(config, "workerinput"):  # once, in the process that starts the workers
-        found = _accelerator()
+        found, _ = accelerators()
         if found != wanted:
             raise pytest.UsageError(
                 f"--device {wanted}: torch finds no {wanted} on this machine (it finds {found}); "
@@ -64,6 +75,12 @@ def pytest_configure(config):
 def device(request) -> str:
     """The class of the device that the programs run on."""
     return request.config.getoption("--device", "cpu")
+
+
+def skip_if_too_few(snippet: Snippet, device: str) -> None:
+    """Skip the test of a program that needs more accelerators than this machine has."""
+    if device != "cpu" and (why := runner.too_few(snippet, device, accelerators()[1])):
+        pytest.skip(why)
 
 
 @contextlib.contextmanager
@@ -110,6 +127,9 @@ def program(device):
 
     def run(path: str) -> dict:
         snippet = load(path, ROOT)
+        skip_if_too_few(snippet, device)
+        if snippet.lesson["ranks"] > 1:
+            pytest.fail(f"{path} has {snippet.lesson['ranks']} ranks: use the fixture 'ranks'")
         printed = io.StringIO()
         with _state_restored(), contextlib.redirect_stdout(printed):
             outcome = runner.execute(snippet)
@@ -117,5 +137,49 @@ def program(device):
         if error is not None and type(error).__name__ != snippet.lesson["raises"]:
             raise error
         return outcome.namespace | {"__stdout__": printed.getvalue(), "__exception__": error}
+
+    return run
+
+
+@pytest.fixture
+def ranks(device):
+    """Run a program of several ranks and return, for each, its global variables.
+
+    ``ranks("ddp/train.py", names=["loss", "model"])`` returns a list with a dict for each rank. It
+    holds the named variables (tensors on the CPU, of modules and optimizers their ``state_dict()``,
+    and whatever else can be pickled), ``__stdout__``, and ``__exception__``: the last line of the
+    traceback ("RuntimeError: …") of the error that the program declares, or None. A variable that
+    such a program did not come to is left out. A program that does not run as it declares fails
+    the test.
+
+    ``before`` and ``after`` are functions of the test module. Each process calls ``before()`` ahead
+    of the program, to count collectives for instance, and ``after(namespace)`` behind it, in the
+    program's own state; what that returns is under ``__after__``. ``count`` is a number of ranks in
+    place of the program's own, ``folder`` a working folder in place of a new one.
+    """
+
+    def run(path, names=(), before=None, after=None, *, count=None, folder=None) -> list[dict]:
+        snippet = load(path, ROOT)
+        skip_if_too_few(snippet, device)
+        limit = os.environ.get("SNIPPETS_LIMIT")
+        result, ran = runner.run_ranks(
+            snippet,
+            device,
+            float(limit) if limit else None,
+            probe=runner.Probe(tuple(names), before, after),
+            count=count or snippet.lesson["ranks"],
+            folder=folder,
+        )
+        faults = compare.run_faults(snippet, dataclasses.replace(result, seconds=0))
+        faults += [
+            f"{path}: [rank{n}]: {one['fault']}" for n, one in enumerate(ran) if "fault" in one
+        ]
+        if faults:
+            pytest.fail("\n".join(faults), pytrace=False)
+        return [
+            (pickle.loads(one["kept"]) if "kept" in one else {})
+            | {"__stdout__": one.get("stdout", ""), "__exception__": one.get("message")}
+            for one in ran
+        ]
 
     return run

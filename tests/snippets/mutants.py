@@ -35,6 +35,7 @@ EXEMPT = CLAIMS / "survivors.yml"
 HARNESS = {
     "test_programs.py",
     "test_harness.py",
+    "test_ranks.py",
     "test_cuda_rules.py",
     "test_mutants.py",
     "test_verify.py",
@@ -125,9 +126,10 @@ def claims_of(path: str, folder: Path = CLAIMS) -> list[str]:
     return found
 
 
-def _claims_child(ids: list[str], root: str, answer) -> None:
+def _claims_child(ids: list[str], root: str, limit: float, answer) -> None:
     """Run the tests `ids` on the programs in `root`; send pytest's exit code and its output."""
     os.environ["SNIPPETS_ROOT"] = root
+    os.environ["SNIPPETS_LIMIT"] = str(limit)
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
     log = Path(root, "pytest.log")
@@ -150,13 +152,16 @@ def _claims_child(ids: list[str], root: str, answer) -> None:
     os._exit(0)
 
 
-def claims_hold(ids: list[str], root: Path, limit: float) -> bool:
-    """True when the tests `ids` pass on the programs in `root` within `limit` seconds."""
+def claims_hold(ids: list[str], root: Path, limit: float, each: float) -> bool:
+    """True when the tests `ids` pass on the programs in `root` within `limit` seconds.
+
+    `each` is how many a program of several ranks may take.
+    """
     if not ids:
         return True
     warm = runner.context()
     receiver, sender = warm.Pipe(duplex=False)
-    child = warm.Process(target=_claims_child, args=(ids, str(root), sender))
+    child = warm.Process(target=_claims_child, args=(ids, str(root), each, sender))
     child.start()
     sender.close()
     code, log = None, ""
@@ -176,18 +181,28 @@ def claims_hold(ids: list[str], root: Path, limit: float) -> bool:
     return code == 0
 
 
-def survives(mutant: Mutant, original: Snippet, ids: list[str]) -> bool:
-    """True when neither the output nor a claim notices that the statement is gone."""
+def time_for(good: runner.Result) -> float:
+    """The seconds that a mutant may take, from how long the program itself took.
+
+    One that needs more hangs, as ranks do that wait for each other, and is as good as found.
+    """
+    return 10 * good.elapsed + 5
+
+
+def survives(mutant: Mutant, original: Snippet, ids: list[str], limit: float) -> bool:
+    """True when neither the output nor a claim notices that the statement is gone.
+
+    Nor that the program takes more than `limit` seconds.
+    """
     with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
         root = Path(folder)
         shutil.copytree(original.root, root, dirs_exist_ok=True)
         (root / mutant.program).write_text(mutant.source, "utf-8")
         changed = dataclasses.replace(original, source=mutant.source, root=root)
-        limit = 3 * original.lesson["seconds"] + 10
         result = runner.run(changed, limit=limit)
         if compare.faults(changed, dataclasses.replace(result, seconds=0)):
             return False
-        return claims_hold(ids, root, 20 * limit)
+        return claims_hold(ids, root, 20 * (3 * original.lesson["seconds"] + 10), limit)
 
 
 def listed(exempt: Path) -> dict[tuple[str, str], str]:
@@ -228,14 +243,15 @@ def main(
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1
-    needed, bad, count = set(), 0, 0
+    needed, bad, count, limits = set(), 0, 0, {}
     with ThreadPoolExecutor(2) as pool:
         for program, result in zip(programs, pool.map(runner.run, programs), strict=True):
             if found := compare.faults(program, dataclasses.replace(result, seconds=0)):
                 print("\n".join(found))
                 return 1
+            limits[program.path] = time_for(result)
         ids = {p.path: claims_of(p.path, claims) for p in programs}
-        work = [(m, p, ids[p.path]) for p in programs for m in mutants(p)]
+        work = [(m, p, ids[p.path], limits[p.path]) for p in programs for m in mutants(p)]
         for (mutant, *_), alive in zip(
             work, pool.map(lambda item: survives(*item), work), strict=True
         ):

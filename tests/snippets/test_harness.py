@@ -411,8 +411,3 @@ def test_program_raises_what_is_not_declared(tmp_path, monkeypatch, request):
     monkeypatch.setattr(conftest, "ROOT", tmp_path)
     with pytest.raises(ZeroDivisionError):
         request.getfixturevalue("program")("amp/planted.py")
-
-
-def test_a_program_of_several_ranks_is_not_run_as_one(plant):
-    with pytest.raises(NotImplementedError, match="ranks = 2, but this runner starts one process"):
-        faults(plant("print(1)\n", "1\n", keys=["ranks = 2"]))

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.snippets import compare, runner
-from tests.snippets.conftest import ROOT
+from tests.snippets.conftest import ROOT, skip_if_too_few
 from tools.snippets import load_all
 
 PROGRAMS = load_all(ROOT)
@@ -17,6 +17,7 @@ def pytest_generate_tests(metafunc):
 
 
 def test_program_prints_its_out(snippet, device):
+    skip_if_too_few(snippet, device)
     found = compare.faults(snippet, runner.run(snippet, device))
     if found:
         pytest.fail("\n".join(found), pytrace=False)

@@ -127,10 +127,9 @@ def test_what_a_program_is_not_made_for_is_excluded_and_too_few_devices_skip_it(
         return verify.why_not(load(PATH, house.root / "snippets"), "cuda", GPU)
 
     assert why('# devices = ["cpu"]\n') == ("excluded", "runs on cpu")
-    assert why("# ranks = 2\n") == (
-        "skipped",
-        "needs 2 devices of this class, the machine has 1",
-    )
+    assert why("# ranks = 2\n") == ("skipped", "needs 2 cuda devices, found 1")
+    assert why("# gpus = 4\n") == ("skipped", "needs 4 cuda devices, found 1")
+    assert why("# ranks = 2\n# gpus = 1\n") is None
     assert why("") is None
 
 

@@ -144,9 +144,8 @@ def why_not(snippet: Snippet, device: str, found: dict) -> tuple[str, str] | Non
         return "excluded", f"runs on {', '.join(snippet.lesson['devices'])}"
     if found["found"] != device:
         return "skipped", f"no {device} on this machine"
-    if device != "cpu" and snippet.lesson["ranks"] > found["device_count"]:
-        need, have = snippet.lesson["ranks"], found["device_count"]
-        return "skipped", f"needs {need} devices of this class, the machine has {have}"
+    if why := runner.too_few(snippet, device, found["device_count"]):
+        return "skipped", why
     return None
 
 
