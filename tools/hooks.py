@@ -2,6 +2,7 @@
 
 import os
 import re
+from dataclasses import dataclass, field
 from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,6 +10,7 @@ from types import SimpleNamespace
 from mkdocs.exceptions import BuildError
 from mkdocs.plugins import CombinedEvent, event_priority
 from mkdocs.structure.files import File
+from mkdocs.structure.pages import Page
 
 from tools import front, llms, offline, social
 from tools.languages import ROOT, languages, words
@@ -40,7 +42,12 @@ def on_config(config):
 
 
 def on_files(files, config):
-    """Add the programs, which the blocks of code link to."""
+    """Add the programs, which the blocks of code link to; leave out what is not translated yet.
+
+    A page that only English has is a fault of `make check`, and the other pages can be shown.
+    """
+    missing = config.extra["untranslated"] = untranslated()
+    config.nav = without(config.nav, missing[config.theme["language"]])
     for program in sorted(SNIPPETS.rglob("*.py")):
         uri = program.relative_to(SNIPPETS.parent).as_posix()
         files.append(File.generated(config, uri, abs_src_path=str(program)))
@@ -110,6 +117,63 @@ def on_post_build(config):
     social.write(config, _pages)
     if archive := config.extra.get("offline"):
         offline.write(Path(config.site_dir), config.site_url, archive)
+
+
+def on_env(env, **_):
+    """Give the templates the course: all front matter has been read by now."""
+    env.globals["course"] = groups = course(_pages)
+    env.globals["group_of"] = {p.file.src_uri: g for g in groups for p in (g.page, *g.beneath)}
+    return env
+
+
+def untranslated(root: Path = ROOT) -> dict[str, set[str]]:
+    """Return the pages that English has and another language has not, by language."""
+    pages = {
+        lang: {f.relative_to(root / "docs" / lang).as_posix() for f in _markdown(root, lang)}
+        for lang in languages(root)
+    }
+    return {lang: pages["en"] - theirs for lang, theirs in pages.items()}
+
+
+def _markdown(root: Path, lang: str):
+    return (root / "docs" / lang).rglob("*.md")
+
+
+def without(nav, missing: set[str]):
+    """Return a navigation, as mkdocs.yml has it, without the `missing` pages."""
+    if isinstance(nav, list):
+        return [left for item in nav if (left := without(item, missing))]
+    if isinstance(nav, dict):
+        return {title: left for title, item in nav.items() if (left := without(item, missing))}
+    return None if nav in missing else nav
+
+
+@dataclass
+class Group:
+    """A page of the navigation, the number of its lesson, and the pages that belong to it."""
+
+    page: Page
+    number: int | None = None
+    beneath: list[Page] = field(default_factory=list)
+
+
+def course(pages: list[Page]) -> list[Group]:
+    """Return `pages` in their order, each lesson with the pages that belong to it beneath.
+
+    A lesson is a page that says how many `minutes` it takes; `amp-errors` belongs to `amp`.
+    """
+    groups: list[Group] = []
+    for page in pages:
+        name = page.file.src_uri.removesuffix(".md")
+        lesson = next((g for g in reversed(groups) if g.number), None)
+        of = lesson and lesson.page.file.src_uri.removesuffix(".md")
+        if page.meta.get("minutes"):
+            groups.append(Group(page, lesson.number + 1 if lesson else 1))
+        elif lesson and name.startswith((f"{of}-", f"{of}/")):
+            lesson.beneath.append(page)
+        else:
+            groups.append(Group(page))
+    return groups
 
 
 def where(page) -> str:

@@ -35,7 +35,9 @@ def compare(text: str, root: Path, word: dict[str, str]) -> str:
         old, new = differences.sides(block["argument"])
         lines = differences.lines(differences.between(old, new, root), word)
         whole = ["```diff", f"--- {old}", f"+++ {new}", *lines, "```", ""]
-        return "\n".join(block["indent"] + line for line in whole) + f"\n{block['caption'].rstrip()}"
+        return (
+            "\n".join(block["indent"] + line for line in whole) + f"\n{block['caption'].rstrip()}"
+        )
 
     return _DIFFERENCE.sub(fence, text)
 

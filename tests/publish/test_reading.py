@@ -271,7 +271,8 @@ def test_a_copy_opens_and_its_pages_search_and_links_work(browser, copy, home):
     page.set_default_timeout(10_000)
     faults = watch(page, home)
     page.goto(f"{home}index.html")
-    page.locator(".lessons-nav a").first.click()
+    page.locator(".lessons-menu summary").click()
+    page.locator(".lessons-menu a").first.click()
     page.wait_for_url(f"{home}**/index.html")
     assert page.locator(".listing pre").first.is_visible()
     fonts = "document.fonts.load('1em \"Source Serif 4\"').then(faces => faces.length)"
