@@ -236,7 +236,7 @@ def _child(snippet: Snippet, place: _Place, probe: Probe | None) -> None:
     faulthandler.dump_traceback_later(place.limit, exit=True, file=2)
     for key in _torchrun(0, 1, 0):
         os.environ.pop(key, None)
-    os.environ.update(place.environment)
+    os.environ.update(place.environment, OMP_NUM_THREADS="1")  # as torchrun sets it
     import torch
 
     torch.set_num_threads(1)
