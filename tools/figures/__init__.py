@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from . import choose, formats, loop, loss, memory, ranges, scale_path
+from . import choose, data_parallel_step, formats, loop, loss, memory, ranges, scale_path
 from .svg import FigureError
 from .words import Words
 
@@ -19,6 +19,7 @@ LOCALES = ROOT / "locales"
 #: Every figure, by the name that a page gives it.
 FIGURES = {
     "choose": choose.draw,
+    "data_parallel_step": data_parallel_step.draw,
     "formats": formats.draw,
     "ranges": ranges.draw,
     "loop": loop.draw,
