@@ -56,6 +56,9 @@ PATIENCE = 30
 #: Seconds that the other ranks have when one has failed. Under torchrun they have a moment.
 GRACE = 5
 
+#: The signal at which a process of a program writes the stacks of its threads to standard error.
+STACKS = signal.SIGUSR1
+
 #: Bytes that a program may write into a file, its output included.
 MOST = 128 * 2**20
 
@@ -233,7 +236,9 @@ def _child(snippet: Snippet, place: _Place, probe: Probe | None) -> None:
     sys.stdin = os.fdopen(0, closefd=False)
     sys.stdout = os.fdopen(1, "w", encoding="utf-8", buffering=1, closefd=False)
     sys.stderr = os.fdopen(2, "w", encoding="utf-8", buffering=1, closefd=False)
-    faulthandler.dump_traceback_later(place.limit, exit=True, file=2)
+    # What it forks inherits this. The time-out is for when the one who waits is gone itself.
+    faulthandler.register(STACKS, file=2)
+    faulthandler.dump_traceback_later(place.limit + 10, exit=True, file=2)
     for key in _torchrun(0, 1, 0):
         os.environ.pop(key, None)
     os.environ.update(place.environment, OMP_NUM_THREADS="1")  # as torchrun sets it
@@ -403,8 +408,13 @@ def run_ranks(
             stack.callback(_end, child)
             child.start()
             children.append(child)
-        left = _wait(children, limit + 5)
+        left = _wait(children, limit)
         codes = [child.exitcode for child in children]  # None of those that are left
+        if left == "overdue":
+            for child, code in zip(children, codes, strict=True):
+                if code is None:
+                    _signal(child, STACKS)
+            time.sleep(1)  # they write their stacks
         for child in children:
             _end(child)
         answers, texts, errors = [], [], []
@@ -418,12 +428,12 @@ def run_ranks(
         if answer:
             answer["stdout"] = text
     ranks = [
-        _Rank(rank, text, stderr, code, limit, answer)
+        _Rank(rank, text, stderr, code, left if code is None else "", answer)
         for rank, (text, stderr, code, answer) in enumerate(
             zip(texts, errors, codes, answers, strict=True)
         )
     ]
-    return _together(snippet, device, ranks, several, left == "stopped"), answers
+    return _together(snippet, device, ranks, limit, several), answers
 
 
 def _wait(children: list, limit: float) -> str:
@@ -446,10 +456,15 @@ def _end(child) -> None:
     """End a child, and what it has started."""
     if child.pid is None:
         return
-    with contextlib.suppress(ProcessLookupError, PermissionError):  # none left
-        os.killpg(child.pid, signal.SIGKILL)
+    _signal(child, signal.SIGKILL)
     child.kill()
     child.join()
+
+
+def _signal(child, number: int) -> None:
+    """Send a signal to a child and to what it has started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # none left
+        os.killpg(child.pid, number)
 
 
 def _read(file: Path) -> str:
@@ -458,22 +473,18 @@ def _read(file: Path) -> str:
 
 @dataclass(frozen=True)
 class _Rank:
-    """What one process of a program left. `code` is None if it had to be ended."""
+    """What one process of a program left. `left` says why it had to be ended, if it had to be."""
 
     number: int
     text: str
     stderr: str
     code: int | None
-    limit: float
+    left: str
     answer: dict
 
     @property
-    def timed_out(self) -> bool:
-        return not self.answer and self.code is not None and "Timeout (" in self.stderr
-
-    @property
     def died(self) -> bool:
-        return not self.answer and self.code is not None and not self.timed_out
+        return not self.answer and not self.left
 
     @property
     def failed(self) -> str | None:
@@ -486,12 +497,11 @@ class _Rank:
 
 
 def _together(
-    snippet: Snippet, device: str, ranks: list[_Rank], several: bool, stopped: bool
+    snippet: Snippet, device: str, ranks: list[_Rank], limit: float, several: bool
 ) -> Result:
     """Make one Result of what the processes of a program left."""
     declared = snippet.lesson["raises"]
-    unfinished = [r for r in ranks if r.code is None and not r.answer]
-    timed_out = [r for r in ranks if r.timed_out] + ([] if stopped else unfinished)
+    timed_out = [r for r in ranks if r.left == "overdue"]
     died = [r for r in ranks if r.died]
     causes = [r for r in ranks if r.failed and not r.bereft]
     if not causes and not died:
@@ -524,7 +534,7 @@ def _together(
         exception=of.get("exception"),
         traceback=tracebacks,
         warned=any(a["warned"] for a in answered),
-        seconds=ranks[0].limit if slowest["seconds"] is None else slowest["seconds"],
+        seconds=limit if slowest["seconds"] is None else slowest["seconds"],
         timed_out=bool(timed_out),
         exit_code=died[0].code if died else -9 if timed_out else 0,
         elapsed=slowest["elapsed"],
@@ -533,5 +543,5 @@ def _together(
         ended=not (timed_out or died),
         line=of.get("line"),
         rank=chosen.number if several else None,
-        stopped=tuple(r.number for r in unfinished) if stopped else (),
+        stopped=tuple(r.number for r in ranks if r.left == "stopped"),
     )
