@@ -23,6 +23,7 @@ with init_empty_weights():  # parameters without memory: this takes no GPU and n
     model = encoder(width=4096, layers=32)
 weights, (largest, _) = calculate_maximum_sizes(model)
 
+print(f"parameters             : {weights / 4 / 1e9:6.2f} billion")
 print(f"weights, FP32          : {weights / 2**30:6.2f} GiB")
 print(f"weights, BF16          : {weights / 2 / 2**30:6.2f} GiB")
 print(f"largest layer, FP32    : {largest / 2**30:6.2f} GiB")
