@@ -10,7 +10,7 @@
 # --8<-- [start:main]
 import torch
 
-for batch, gpus in [(64, 2), (64, 4), (7, 2), (9, 4), (5, 4), (3, 4)]:
-    chunks = torch.empty(batch, 2).chunk(gpus)
-    print(f"batch {batch:2} on {gpus} GPUs:", [len(chunk) for chunk in chunks])
+for batch, count in [(64, 2), (64, 4), (7, 2), (9, 4), (5, 4), (3, 4)]:
+    parts = torch.empty(batch, 2).chunk(count)
+    print(f"batch {batch:2} on {count} GPUs:", [len(part) for part in parts])
 # --8<-- [end:main]

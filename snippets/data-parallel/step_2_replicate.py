@@ -7,7 +7,6 @@
 # ///
 """The step by hand, 2: each GPU gets a copy of the model."""
 
-# --8<-- [start:setup]
 import torch
 from torch import nn
 
@@ -25,7 +24,6 @@ labels = arm.to(gpus[0])
 model = nn.Sequential(
     nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2)
 ).to(gpus[0])
-# --8<-- [end:setup]
 
 chunks = [chunk.to(gpu) for chunk, gpu in zip(points.chunk(len(gpus)), gpus, strict=True)]
 

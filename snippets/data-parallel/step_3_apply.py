@@ -7,9 +7,10 @@
 # ///
 """The step by hand, 3: each replica computes on its chunk, in a thread of its own."""
 
-# --8<-- [start:setup]
+# --8<-- [start:threads]
 from concurrent.futures import ThreadPoolExecutor
 
+# --8<-- [end:threads]
 import torch
 from torch import nn
 
@@ -27,7 +28,6 @@ labels = arm.to(gpus[0])
 model = nn.Sequential(
     nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2)
 ).to(gpus[0])
-# --8<-- [end:setup]
 
 chunks = [chunk.to(gpu) for chunk, gpu in zip(points.chunk(len(gpus)), gpus, strict=True)]
 

@@ -7,7 +7,6 @@
 # ///
 """The step by hand, 4: the outputs come together on the first GPU, and make one loss."""
 
-# --8<-- [start:setup]
 from concurrent.futures import ThreadPoolExecutor
 
 import torch
@@ -27,7 +26,6 @@ labels = arm.to(gpus[0])
 model = nn.Sequential(
     nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2)
 ).to(gpus[0])
-# --8<-- [end:setup]
 
 chunks = [chunk.to(gpu) for chunk, gpu in zip(points.chunk(len(gpus)), gpus, strict=True)]
 

@@ -146,7 +146,8 @@ def run(found: list[Step], snippets: Path = SNIPPETS) -> list[str]:
     for path, snippet in programs.items():
         for key in ("raises", "warns"):
             name = snippet.lesson[key]
-            if name and path in printed and f"{name}: " not in printed[path]:
+            # A line `Name: message`, or the name alone of an error that has no message.
+            if name and path in printed and not re.search(rf"(?m)\b{name}(: |$)", printed[path]):
                 faults.append(f'{path}: declares {key} = "{name}", but pasted it does not show it')
     return faults
 
