@@ -36,6 +36,7 @@ def train(steps):
     result = {"loss": loss.item(), "processes": accelerator.num_processes}
     accelerator.save(result, "result.pt")  # what the function returns would be lost
     # --8<-- [end:new]
+    model, optimizer = accelerator.free_memory(model, optimizer)  # or ending may hang
     accelerator.end_training()
 
 
