@@ -6,6 +6,7 @@ here says more than a record does; without one a program is not verified.
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from tools import record
@@ -31,9 +32,14 @@ def records(folder: Path = record.FOLDER) -> list[Record]:
 def required(root: Path = record.ROOT) -> list[str]:
     """Return the device classes that pyproject.toml requires; none if it is not to be read."""
     try:
-        return record.required_devices(root)
-    except RecordError:
+        return _required(root, (root / "pyproject.toml").stat().st_mtime_ns)
+    except (OSError, RecordError):
         return []
+
+
+@cache  # each block asks; an edit gives a new time and so is read again
+def _required(root: Path, _mtime: int) -> list[str]:
+    return record.required_devices(root)
 
 
 def device(one: Record) -> str:

@@ -3,6 +3,7 @@
 import os
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +14,8 @@ from mkdocs.structure.files import File
 from mkdocs.structure.pages import Page
 
 from tools import front, llms, offline, social
+from tools import markdown as extensions
+from tools.kept import Store
 from tools.languages import ROOT, languages, words
 from tools.markdown import PageFault
 from tools.pages import PageError, front_matter
@@ -22,6 +25,7 @@ _CODE = re.compile(r"<pre>.*?</pre>", re.S)
 _SPAN = re.compile(r"</?span[^>]*>")
 _LEFT = re.compile(r"<p>(/{3,}[^<\n]*)")
 _page = None  # the page that is being read, for the messages of its mistakes
+_store = None  # what is kept of pages between builds
 _pages = []  # all pages, in the order of the navigation
 
 
@@ -58,6 +62,7 @@ def on_page_markdown(markdown, page, **_):
     """Remember the page; refuse front matter that MkDocs could not read and would print."""
     global _page
     _page = page
+    extensions.rendering = Path(page.file.abs_src_path)
     try:
         front_matter(page.file.content_string, where(page))
     except PageError as error:
@@ -69,7 +74,7 @@ def on_page_markdown(markdown, page, **_):
 def on_page_content(html, page, **_):
     """Forget the page; refuse a block that its extension left as text."""
     global _page
-    _page = None
+    _page = extensions.rendering = None
     if found := _LEFT.search(html):
         near = unescape(found[1])
         raise BuildError(
@@ -79,18 +84,30 @@ def on_page_content(html, page, **_):
 
 
 @event_priority(50)
-def _give_search_plain_code(context, page, **_):
+def _give_search_plain_code(context, page, config, **_):
     """Hide the marks of highlighting: reading them takes the search index half a page's time."""
     page.whole = page.content
+    page.before = len(_index(config))
+    if page.rendered.search is not None:
+        page.content = ""  # it is in the index by what was kept of it
+        _index(config).extend(page.rendered.search)
+        return context
     page.content = _CODE.sub(lambda code: _SPAN.sub("", code[0]), page.content)
     return context
 
 
 @event_priority(-50)
-def _take_whole_page(context, page, **_):
+def _take_whole_page(context, page, config, **_):
     """Show the page as it was; what was said to the search index alone goes."""
+    if page.rendered.search is None:
+        page.rendered.search = _index(config)[page.before :]
+        _store.keep(page)
     page.content = page.whole.replace(' data-search-exclude=""', "")
     return context
+
+
+def _index(config) -> list[dict]:
+    return config.plugins["material/search"].search_index.entries
 
 
 on_page_context = CombinedEvent(_give_search_plain_code, _take_whole_page)
@@ -105,9 +122,13 @@ def on_build_error(error):
     raise BuildError(f"{where(_page)}{line(_page, near)}: {what}") from error
 
 
-def on_nav(nav, **_):
-    """Remember the pages."""
+def on_nav(nav, config, files):
+    """Remember the pages; let those that have not changed since the last build be taken from it."""
+    global _store
     _pages[:] = nav.pages
+    _store = Store(config, files)
+    for page in nav.pages:
+        page.render = partial(_store.render, page)
 
 
 @event_priority(-100)  # the offline copy holds what the other plugins write

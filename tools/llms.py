@@ -42,18 +42,17 @@ def compare(text: str, root: Path, word: dict[str, str]) -> str:
     return _DIFFERENCE.sub(fence, text)
 
 
-def page(
-    text: str,
-    meta: dict,
-    url: str,
-    options: dict,
-    addresses: dict[str, str],
-    word: dict[str, str],
-) -> str:
-    """Return the Markdown file of a page.
+def whole(page, config) -> str:
+    """Return the Markdown of a page (both as MkDocs has them) with all that it shows in place."""
+    options = config.mdx_configs[_EXTENSION]
+    root, word = Path(options["base_path"][0]), words(config.theme["language"])
+    return compare(expand(page.markdown, options), root, word)
 
-    `addresses` has the address of each page by its source, for the links between pages; `word` has
-    the words of the page's language.
+
+def page(text: str, meta: dict, url: str, addresses: dict[str, str]) -> str:
+    """Return the Markdown file of a page from its `whole` text.
+
+    `addresses` has the address of each page by its source, for the links between pages.
     """
 
     def absolute(link: re.Match) -> str:
@@ -62,8 +61,7 @@ def page(
 
     head = {key: meta[key] for key in ("title", "description") if key in meta} | {"url": url}
     head = yaml.safe_dump(head, allow_unicode=True, sort_keys=False, width=1000)
-    whole = compare(_LINK.sub(absolute, expand(text, options)), Path(options["base_path"][0]), word)
-    return f"---\n{head}---\n\n{whole.strip()}\n"
+    return f"---\n{head}---\n\n{_LINK.sub(absolute, text).strip()}\n"
 
 
 def index(name: str, description: str, pages: list[tuple[str, str, str]]) -> str:
@@ -74,15 +72,12 @@ def index(name: str, description: str, pages: list[tuple[str, str, str]]) -> str
 
 def write(config, pages) -> None:
     """Write the files for `pages` into the built site of `config` (both as MkDocs has them)."""
-    options = config.mdx_configs[_EXTENSION]
     addresses = {p.file.src_uri: p.canonical_url for p in pages}
-    word = words(config.theme["language"])
     listed = []
     for p in pages:
         target = Path(config.site_dir, p.url, "index.md")
-        target.write_text(
-            page(p.markdown, p.meta, p.canonical_url, options, addresses, word), encoding="utf-8"
-        )
+        text = p.rendered.copy if hasattr(p, "rendered") else whole(p, config)
+        target.write_text(page(text, p.meta, p.canonical_url, addresses), encoding="utf-8")
         listed.append((p.title, f"{p.canonical_url}index.md", p.meta.get("description", "")))
     text = index(config.site_name, config.site_description, listed)
     Path(config.site_dir, "llms.txt").write_text(text, encoding="utf-8")

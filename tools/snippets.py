@@ -12,6 +12,7 @@ import re
 import textwrap
 import tomllib
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -313,6 +314,12 @@ def load(path: str, root: Path = SNIPPETS) -> Snippet:
         ) from error
     except UnicodeDecodeError as error:
         raise SnippetError(shown, 1, f"not UTF-8 ({error.reason})", "save it as UTF-8") from error
+    return _read(path, source, Path(root))
+
+
+@lru_cache(1000)  # each block of a page asks for its program
+def _read(path: str, source: str, root: Path) -> Snippet:
+    shown = f"{root.name}/{path}"
     if "\r" in source:
         raise SnippetError(shown, 1, "Windows line ends", "save it with Unix line ends")
     try:
@@ -331,7 +338,7 @@ def load(path: str, root: Path = SNIPPETS) -> Snippet:
         )
     if not ast.get_docstring(tree):
         raise SnippetError(shown, 1, "no docstring", "say in one sentence what the program shows")
-    return Snippet(path, source, lesson, parse_sections(source, shown), Path(root))
+    return Snippet(path, source, lesson, parse_sections(source, shown), root)
 
 
 def program_of(out: str) -> str:

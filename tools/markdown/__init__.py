@@ -1,11 +1,15 @@
 """Markdown extensions of the pages. They know Markdown and this repository, and no site builder."""
 
 import xml.etree.ElementTree as etree
+from pathlib import Path
 
 from markdown.treeprocessors import Treeprocessor
 
 #: Until its closing `///` is read, an attribute of a block's element: the line that opens it.
 OPEN = "data-open"
+
+#: The file of the page that is being rendered, if whoever renders has said so.
+rendering: Path | None = None
 
 
 class PageFault(Exception):

@@ -5,8 +5,8 @@ tools/translations.py finds stale stands
 
     <div class="admonition stale" role="note"><p>… <a href="../../en/amp/#memory">…</a></p></div>
 
-Nothing that renders Markdown tells an extension which page it renders, so the page is the one of
-docs/<lang>/ whose text this is.
+Not every program that renders Markdown tells an extension which page it renders; if it does not,
+the page is the one of docs/<lang>/ whose text this is.
 """
 
 import xml.etree.ElementTree as etree
@@ -16,7 +16,7 @@ from markdown import Extension
 from markdown.preprocessors import Preprocessor
 from markdown.treeprocessors import Treeprocessor
 
-from tools import pages, translations
+from tools import markdown, pages, translations
 from tools.languages import ROOT, words
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -64,7 +64,9 @@ class _Notes(Treeprocessor):
         self.source, self.lang, self.root = source, lang, root
 
     def run(self, tree: etree.Element) -> None:
-        page = find(self.source.text, self.lang, self.root)
+        if self.lang == "en":
+            return
+        page = self._page()
         stale = stale_ids(page, self.root) if page else set()
         if not stale:
             return
@@ -79,6 +81,11 @@ class _Notes(Treeprocessor):
                 # The paragraph after a page's title belongs to it: the style sheet makes it large.
                 at += heading.tag == "h1" and at < len(parent) and parent[at].tag == "p"
                 parent.insert(at, self._note(page, here[0]))
+
+    def _page(self) -> pages.Page | None:
+        if file := markdown.rendering:
+            return pages.load(file, self.root)
+        return find(self.source.text, self.lang, self.root)
 
     def _note(self, page: pages.Page, id: str) -> etree.Element:
         word = words(self.lang, self.root)

@@ -1,0 +1,226 @@
+"""Rendered pages, kept from one build to the next in build/cache/pages/<lang>/.
+
+A kept page counts only if everything that it was made from is as it was: its own text; the code of
+tools/, the packages and the settings; the words of its language and the records of the runs; which
+pages and which words there are; and every file of the repository that was opened while it was rendered, with the
+names that stand beside it. What was rendered with a warning is not kept, so each build gives it
+again. What is published is rendered anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import logging
+import os
+import pickle
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from mkdocs.structure.pages import Page
+
+from tools import llms
+from tools.languages import ROOT
+
+_FOLDER = ROOT / "build" / "cache" / "pages"
+_PACKAGES = ("markdown", "mkdocs", "mkdocs-material", "pygments", "pymdown-extensions", "pyyaml")
+#: What is not opened for a page, but by Python itself, and what the build writes.
+_NOT_READ = ("tools", "build", "site", ".venv", ".git")
+#: A file that is changed this shortly before it is read may be changed again at the same time.
+_SLACK = 20_000_000  # nanoseconds
+
+_opened: set[str] | None = None
+
+
+def _see(event: str, arguments: tuple) -> None:
+    """Note the files that are opened, whoever opens them."""
+    if _opened is not None and event == "open" and isinstance(arguments[0], str):
+        _opened.add(arguments[0])
+
+
+sys.addaudithook(_see)
+
+
+def _hash(parts: Iterable[object]) -> str:
+    whole = hashlib.sha256()
+    for part in parts:
+        content = part if isinstance(part, bytes) else str(part).encode()
+        whole.update(b"%d:" % len(content) + content)
+    return whole.hexdigest()
+
+
+def _content(path: Path) -> bytes:
+    """Return the content of a file, or that there is none."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, IsADirectoryError):
+        return b"(none)"
+
+
+def _code() -> list[Path]:
+    return sorted((ROOT / "tools").rglob("*.py"))
+
+
+def _fingerprint(paths: list[Path]) -> str:
+    return _hash(part for path in paths for part in (path.relative_to(ROOT), _content(path)))
+
+
+#: The code as it was when this process began to load it.
+_LOADED = _fingerprint(_code())
+
+
+@dataclass
+class Rendered:
+    """What MkDocs makes of a page's Markdown, the page as Markdown, and its part of the search."""
+
+    content: str
+    toc: object
+    title: str | None
+    ids: set[str]
+    links: dict[str, dict[str, str]]
+    copy: str
+    search: list[dict] | None = None
+
+
+@dataclass
+class _Entry:
+    """A page as it is kept: what it was made from and what came of it."""
+
+    text: str
+    read: dict[str, str]
+    rendered: Rendered
+
+
+def _names(folder: Path) -> list[str]:
+    """Return which files there are: to look whether a file is there is not to open it."""
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+
+
+def _beside(path: Path) -> str:
+    """Return the hash of a file and of the names in its folder."""
+    folder = os.listdir(path.parent) if path.parent.is_dir() else ["(none)"]
+    return _hash([_content(path), *sorted(n for n in folder if not n.startswith(("__", ".")))])
+
+
+@contextmanager
+def _warnings() -> Iterator[list[logging.LogRecord]]:
+    """Give the warnings of MkDocs as they come."""
+    found: list[logging.LogRecord] = []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = found.append
+    log = logging.getLogger("mkdocs")
+    log.addHandler(handler)
+    try:
+        yield found
+    finally:
+        log.removeHandler(handler)
+
+
+class Store:
+    """The kept pages of the language that `config` builds; `files` are all files of its site."""
+
+    def __init__(self, config, files):
+        lang = config.theme["language"]
+        self.start = time.time_ns()
+        self.folder = _FOLDER / lang
+        self.files = files
+        records = ROOT / "build" / "verification"
+        self.inputs = [
+            *_code(),
+            ROOT / "pyproject.toml",
+            *(ROOT / "locales" / lang / name for name in ("messages.yml", "figures.yml")),
+            *sorted(records.glob("*") if records.is_dir() else []),
+        ]
+        settings = (config.markdown_extensions, config.mdx_configs, config.validation)
+        self.base = _hash(
+            [
+                _fingerprint(self.inputs),
+                sys.version,
+                *map(importlib.metadata.version, _PACKAGES),
+                *map(repr, settings),
+                config.use_directory_urls,
+                *sorted(f"{file.src_uri} {file.url}" for file in files),
+                *_names(ROOT / "docs" / "en"),
+                *_names(ROOT / "locales" / lang),
+            ]
+        )
+        # Of a version that is published nothing is taken from here.
+        self.kept = not config.extra.get("version")
+
+    def render(self, page: Page, config, files) -> None:
+        """Render a page as `Page.render` does, unless it is kept."""
+        rendered = self._find(page) if self.kept else None
+        if rendered is None:
+            rendered = self._render(page, config, files)
+        page.rendered = rendered
+        page.content, page.toc = rendered.content, rendered.toc
+        page._title_from_render, page.present_anchor_ids = rendered.title, rendered.ids
+        page.links_to_anchors = {
+            files.get_file_from_path(uri): links for uri, links in rendered.links.items()
+        }
+
+    def keep(self, page: Page) -> None:
+        """Write down a page that was rendered in this build, if nothing speaks against it."""
+        entry = getattr(page, "entry", None)
+        if entry is None or _fingerprint(_code()) != _LOADED:
+            return
+        since = self.start - _SLACK
+        read = [ROOT / name for name in entry.read]
+        if any(path.exists() and path.stat().st_mtime_ns > since for path in self.inputs + read):
+            return  # changed since: what was read may be what it was before
+        file = self._file(page)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        content = self.base.encode() + pickle.dumps(entry)
+        with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as new:
+            new.write(hashlib.sha256(content).digest() + content)
+        os.replace(new.name, file)  # another build may be doing the same
+
+    def _file(self, page: Page) -> Path:
+        return self.folder / f"{page.file.src_uri}.pickle"
+
+    def _find(self, page: Page) -> Rendered | None:
+        try:
+            whole = self._file(page).read_bytes()
+        except FileNotFoundError:
+            return None
+        # Another code may have written it: before anything is read of it, this must be right.
+        sound = hashlib.sha256(whole[32:]).digest() == whole[:32]
+        if not sound or whole[32:96] != self.base.encode():
+            return None
+        entry = pickle.loads(whole[96:])
+        if entry.text != page.file.content_string:
+            return None
+        if any(_beside(ROOT / name) != known for name, known in entry.read.items()):
+            return None
+        return entry.rendered
+
+    def _render(self, page: Page, config, files) -> Rendered:
+        global _opened
+        with _warnings() as warned:
+            _opened = opened = set()
+            try:
+                Page.render(page, config, files)
+                markdown = llms.whole(page, config)
+            finally:
+                _opened = None
+        rendered = Rendered(
+            page.content,
+            page.toc,
+            page._title_from_render,
+            page.present_anchor_ids,
+            {file.src_uri: links for file, links in (page.links_to_anchors or {}).items()},
+            markdown,
+        )
+        if self.kept and not warned:
+            paths = {Path(os.path.abspath(name)) for name in opened}
+            names = {p.relative_to(ROOT) for p in paths if p.is_relative_to(ROOT)}
+            names = sorted(str(name) for name in names if name.parts[0] not in _NOT_READ)
+            read = {name: _beside(ROOT / name) for name in names}
+            page.entry = _Entry(page.file.content_string, read, rendered)
+            self.keep(page)
+        return rendered
