@@ -2,9 +2,9 @@
 
 A kept page counts only if everything that it was made from is as it was: its own text; the code of
 tools/, the packages and the settings; the words of its language and the records of the runs; which
-pages and which words there are; and every file of the repository that was opened while it was rendered, with the
-names that stand beside it. What was rendered with a warning is not kept, so each build gives it
-again. What is published is rendered anew.
+pages and words there are; and every file of the repository that was opened while it was rendered,
+with the names that stand beside it. What was rendered with a warning is not kept, so each build
+gives it again. What is published is rendered anew.
 """
 
 from __future__ import annotations
