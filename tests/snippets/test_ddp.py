@@ -164,28 +164,57 @@ def losses(text):
 # torchrun, and the commands that the page prints
 
 
-@pytest.mark.parametrize("name", ["launch", "train"])
-def test_the_printed_command_prints_what_the_page_shows(name, tmp_path, device):
-    if device != "cpu":
-        pytest.skip("the page shows what the command prints on a CPU")
-    command = f"torchrun --nproc-per-node 2 {name}.py"
+def torchrun(options, name, folder):
+    """Run the command of the page as it stands, in a folder that holds the program alone."""
+    command = f"torchrun --nproc-per-node 2 {options}{name}.py"
     fences = pages.load_all()["en"]["ddp"].fences
     assert command in [fence.body.strip() for fence in fences if fence.lang == "bash"]
-    snippet = load(f"ddp/{name}.py", ROOT)
-    shutil.copy(snippet.file, tmp_path)
+    shutil.copy(load(f"ddp/{name}.py", ROOT).file, folder)
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+    environment = {key: text for key, text in os.environ.items() if key != "OMP_NUM_THREADS"}
     done = subprocess.run(
         ["bash", "-euc", command],
-        cwd=tmp_path,
-        env=os.environ | {"PATH": path},
+        cwd=folder,
+        env=environment | {"PATH": path},
         capture_output=True,
         text=True,
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.fixture
+def as_on_the_page(device):
+    """Skip what the page shows of a CPU on another device."""
+    if device != "cpu":
+        pytest.skip("the page shows what the command prints on a CPU")
+
+
+@pytest.mark.parametrize("name", ["launch", "train"])
+def test_the_printed_command_prints_what_the_page_shows(name, tmp_path, as_on_the_page):
+    done = torchrun("", name, tmp_path)
+    assert "Setting OMP_NUM_THREADS environment variable for each process to be 1" in done.stderr
     printed = sorted(done.stdout.splitlines(), key=lambda line: line.startswith("rank 1"))
+    snippet = load(f"ddp/{name}.py", ROOT)
     out = snippet.out_path().read_text()
     assert not compare.differences(out, "\n".join(printed) + "\n", rtol=snippet.lesson["rtol"])
+
+
+def test_torchrun_shows_one_rank_and_keeps_the_others_in_files(tmp_path, as_on_the_page):
+    done = torchrun("--local-ranks-filter 0 --log-dir logs --tee 3 ", "launch", tmp_path)
+    first, second = (
+        "".join(
+            line + "\n"
+            for line in load("ddp/launch.py", ROOT).out_path().read_text().split("\n")
+            if line.startswith(rank)
+        )
+        for rank in ("rank 0", "rank 1")
+    )
+    assert "rank 0" in done.stdout
+    assert "rank 1" not in done.stdout
+    files = {file.parent.name: file.read_text() for file in tmp_path.rglob("stdout.log")}
+    assert files == {"0": first, "1": second}
 
 
 def test_every_rank_is_told_who_it_is_and_gets_the_sum(lesson):
@@ -194,6 +223,24 @@ def test_every_rank_is_told_who_it_is_and_gets_the_sum(lesson):
     assert [one["number"].item() for one in ran] == [3, 3]
     for number, one in enumerate(ran):
         assert f"RANK={number} LOCAL_RANK={number} WORLD_SIZE=2" in one["__stdout__"]
+
+
+def test_a_rank_that_leaves_early_takes_its_connections_with_it(planted):
+    ran = planted(
+        """
+        import time
+
+        message = "it went well"
+        if rank == 1:
+            time.sleep(1)
+            try:
+                dist.all_reduce(torch.ones(1, device=device))
+            except RuntimeError as error:
+                message = str(error)
+        """,
+        ["message"],
+    )
+    assert re.search("Connection (closed|reset) by peer", ran[1]["message"])
 
 
 # Wrapping
