@@ -13,8 +13,8 @@ from torch import nn
 
 device = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
 batch = torch.arange(8.0, device=device).unsqueeze(1)
-alone, first = nn.BatchNorm1d(1, momentum=1.0), nn.BatchNorm1d(1, momentum=1.0)
-alone, first = alone.to(device), first.to(device)
+alone = nn.BatchNorm1d(1, momentum=1.0).to(device)
+first = nn.BatchNorm1d(1, momentum=1.0).to(device)
 second = first._replicate_for_data_parallel()
 second.running_mean, second.running_var = torch.zeros(1).to(device), torch.ones(1).to(device)
 second.weight, second.bias = first.weight.clone(), first.bias.clone()

@@ -9,7 +9,6 @@
 
 # --8<-- [start:setup]
 import torch
-from torch import nn
 
 device = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
 gpus = [device, device]
@@ -21,14 +20,11 @@ arm = torch.randint(0, 2, (64,))
 radius = torch.rand(64).sqrt()
 angle = 3 * torch.pi * radius + torch.pi * arm
 points = torch.stack([radius * angle.cos(), radius * angle.sin()], dim=1)
-labels = arm.to(gpus[0])
-model = nn.Sequential(
-    nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2)
-).to(gpus[0])
 # --8<-- [end:setup]
 
 # --8<-- [start:scatter]
 chunks = [chunk.to(gpu) for chunk, gpu in zip(points.chunk(len(gpus)), gpus, strict=True)]
 for chunk in chunks:
-    print("chunk:", tuple(chunk.shape))
+    first = [round(value, 2) for value in chunk[0].tolist()]
+    print("chunk:", tuple(chunk.shape), "first point:", first)
 # --8<-- [end:scatter]

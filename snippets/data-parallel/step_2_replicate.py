@@ -15,20 +15,13 @@ gpus = [device, device]
 if torch.accelerator.device_count() > 1:
     gpus = [torch.device(device.type, 0), torch.device(device.type, 1)]
 
-torch.manual_seed(0)
-arm = torch.randint(0, 2, (64,))
-radius = torch.rand(64).sqrt()
-angle = 3 * torch.pi * radius + torch.pi * arm
-points = torch.stack([radius * angle.cos(), radius * angle.sin()], dim=1)
-labels = arm.to(gpus[0])
+
+# --8<-- [start:replicate]
 model = nn.Sequential(
     nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2)
 ).to(gpus[0])
 
-chunks = [chunk.to(gpu) for chunk, gpu in zip(points.chunk(len(gpus)), gpus, strict=True)]
 
-
-# --8<-- [start:replicate]
 def replicate(module, gpu):
     """Copy `module` to `gpu`; what the copy's weights get as gradients, the originals get."""
     replica = module._replicate_for_data_parallel()

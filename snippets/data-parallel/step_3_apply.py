@@ -24,7 +24,6 @@ arm = torch.randint(0, 2, (64,))
 radius = torch.rand(64).sqrt()
 angle = 3 * torch.pi * radius + torch.pi * arm
 points = torch.stack([radius * angle.cos(), radius * angle.sin()], dim=1)
-labels = arm.to(gpus[0])
 model = nn.Sequential(
     nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2)
 ).to(gpus[0])
@@ -48,5 +47,5 @@ replicas = [replicate(model, gpu) for gpu in gpus]
 with ThreadPoolExecutor() as threads:
     outputs = list(threads.map(lambda replica, chunk: replica(chunk), replicas, chunks))
 for output in outputs:
-    print("output:", tuple(output.shape))
+    print("output:", tuple(output.shape), "mean:", f"{output.mean().item():.3f}")
 # --8<-- [end:apply]

@@ -22,7 +22,6 @@ arm = torch.randint(0, 2, (64,))
 radius = torch.rand(64).sqrt()
 angle = 3 * torch.pi * radius + torch.pi * arm
 points = torch.stack([radius * angle.cos(), radius * angle.sin()], dim=1)
-labels = arm.to(gpus[0])
 model = nn.Sequential(
     nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2)
 ).to(gpus[0])
@@ -46,6 +45,7 @@ with ThreadPoolExecutor() as threads:
 
 # --8<-- [start:gather]
 logits = torch.cat([output.to(gpus[0]) for output in outputs])
+labels = arm.to(gpus[0])
 loss = nn.functional.cross_entropy(logits, labels)
 
 alone = nn.functional.cross_entropy(model(points.to(gpus[0])), labels)

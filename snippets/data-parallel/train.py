@@ -22,7 +22,8 @@ radius = torch.rand(512).sqrt()
 angle = 3 * torch.pi * radius + torch.pi * arm
 points = torch.stack([radius * angle.cos(), radius * angle.sin()], dim=1)
 labels = arm
-loader = DataLoader(TensorDataset(points, labels), batch_size=64, shuffle=True)
+dataset = TensorDataset(points, labels)
+loader = DataLoader(dataset, batch_size=64, shuffle=True)
 # --8<-- [end:data]
 
 # --8<-- [start:model]

@@ -104,7 +104,7 @@ class Calls(nn.Module):
         self.seen = []
 
     def forward(self, inputs):
-        self.seen.append((len(inputs), threading.get_ident(), torch.is_grad_enabled()))
+        self.seen.append((len(inputs), threading.current_thread(), torch.is_grad_enabled()))
         return inputs * self.weight
 
 
@@ -212,7 +212,7 @@ def test_replicas_compute_in_threads_of_their_own(gpus):
     model = Calls()
     gpus(model, 2)(torch.ones(8, 1))
     assert [rows for rows, _, _ in model.seen] == [4, 4]
-    assert len({thread for _, thread, _ in model.seen} | {threading.get_ident()}) == 3
+    assert len({thread for _, thread, _ in model.seen} | {threading.current_thread()}) == 3
 
 
 def test_threads_learn_that_gradients_are_off(gpus):
@@ -558,13 +558,15 @@ def test_gpus_with_less_than_three_quarters_of_the_memory_or_cores_are_warned_of
     assert [("imbalance between your GPUs" in str(w.message)) for w in recwarn] == [True] * warns
 
 
-def test_the_programs_that_show_two_replicas_use_two_gpus_where_there_are_two(monkeypatch):
-    snippet = load("data-parallel/step_1_scatter.py", ROOT)
-    source = snippet.sections["setup"].text.partition("torch.manual_seed")[0]
+@pytest.mark.parametrize("step", ["1_scatter", "2_replicate", "3_apply", "4_gather", "5_backward"])
+def test_the_step_by_hand_uses_two_gpus_where_there_are_two(monkeypatch, step):
+    snippet = load(f"data-parallel/step_{step}.py", ROOT)
+    last = "    gpus = [torch.device(device.type, 0), torch.device(device.type, 1)]\n"
+    start, found, _ = snippet.source.partition(last)
     monkeypatch.setattr(torch.accelerator, "device_count", lambda: 2)
     monkeypatch.setattr(
         torch.accelerator, "current_accelerator", lambda check_available=False: torch.device("cuda")
     )
     names = {}
-    exec(source, names)
+    exec(start + found, names)
     assert names["gpus"] == [torch.device("cuda", 0), torch.device("cuda", 1)]
