@@ -21,8 +21,8 @@ accelerator = Accelerator(
     # --8<-- [end:new]
 )
 torch.manual_seed(0)
-numbers = torch.arange(64.0)
-dataset = TensorDataset(torch.randn(64, 4), numbers)
+numbers = torch.arange(48.0)
+dataset = TensorDataset(torch.randn(48, 4), numbers)
 
 
 def start():
@@ -69,12 +69,12 @@ def train(model, optimizer, scheduler, loader, epoch=0, first=0, stop=None):
 straight = start()
 order = train(*straight)
 
-before = train(*start(), stop=5)  # then the machine is gone
+before = train(*start(), stop=4)  # then the machine is gone
 # --8<-- [start:new]
 resumed = start()  # and a new run begins
 accelerator.load_state("checkpoint")
 # --8<-- [end:new]
-after = train(*resumed, epoch=1, first=5)
+after = train(*resumed, epoch=1, first=4)
 
 accelerator.print(f"batches before and after: {len(before) // 4} + {len(after) // 4}")
 accelerator.print(f"the same samples in the same order: {before + after == order}")
