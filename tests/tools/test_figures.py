@@ -59,15 +59,30 @@ Adam's two averages        0.64      0.64
 """,
 }
 
+#: Of the same form as those of snippets/ddp/.
+SAMPLE_DDP = {
+    "buckets.out": """\
+gradient of layer 3 is ready
+gradient of layer 2 is ready
+bucket 0 is sent: 4096 bytes
+gradient of layer 1 is ready
+gradient of layer 0 is ready
+bucket 1 is sent: 2048 bytes
+""",
+    "single.out": "epoch  0: loss 0.641\nepoch  5: loss 0.319\naccuracy: 0.99\n",
+    "train.out": "epoch  0: loss 0.649\nepoch  5: loss 0.386\naccuracy: 0.99\n",
+}
+
 
 class House:
     """A copy of what the figures are made from, to be changed at will."""
 
     def __init__(self, root: Path):
         self.snippets, self.locales = root / "snippets", root / "locales"
-        (self.snippets / "amp").mkdir(parents=True)
-        for out, text in SAMPLE.items():
-            (self.snippets / "amp" / out).write_text(text, "utf-8")
+        for lesson, outs in (("amp", SAMPLE), ("ddp", SAMPLE_DDP)):
+            (self.snippets / lesson).mkdir(parents=True)
+            for out, text in outs.items():
+                (self.snippets / lesson / out).write_text(text, "utf-8")
         for lang in LANGUAGES:
             (self.locales / lang).mkdir(parents=True)
             shutil.copy(LOCALES / lang / "figures.yml", self.locales / lang)
@@ -260,6 +275,26 @@ def test_the_loss_has_a_point_and_a_number_for_each_line(house):
     assert max(d.count("m-3.5 0a") for d in paths) == 3
 
 
+def test_a_bucket_leaves_beside_its_last_gradient_and_its_mean_is_back_before_the_step(house):
+    svg = house.render("ddp-step")
+    root = etree.fromstring(svg)
+    top = {text.text: float(text.get("y")) for text in root.iter(f"{SVG}text")}
+    assert "4,096 bytes" in top and "2,048 bytes" in top
+    boxes = [box for box in root.iter(f"{SVG}rect") if box.get("stroke-dasharray")]
+    (first, last), (second, end) = (
+        (float(box.get("y")), float(box.get("y")) + float(box.get("height"))) for box in boxes
+    )
+    assert top["layer 2"] < first + 10 < top["layer 1"] < last
+    assert top["layer 0"] < second + 10 < end < top["optimizer’s step"]
+    told = root.find(f"{SVG}desc").text
+    assert "those of layers 3, 2 are ready" in told and "with layers 1, 0," in told
+
+
+def test_the_losses_of_one_process_and_of_two_ranks_are_those_that_were_printed(house):
+    shown = " ".join(texts(house.render("loss-ddp")))
+    assert "0.641 0.319" in shown and "0.649 0.386" in shown
+
+
 def test_memory_bars_are_as_long_as_the_numbers_beside_them(house):
     root = etree.fromstring(house.render("memory"))
     shown = [text.text for text in root.iter(f"{SVG}text")]
@@ -284,6 +319,9 @@ def test_memory_bars_are_as_long_as_the_numbers_beside_them(house):
         ("loss", "amp/train.out", r"loss 0\.\d+", "loss 0.999"),
         ("loss", "amp/train_fp32.out", r"loss 0\.\d+", "loss 0.999"),
         ("memory", "amp/memory.out", r"^(weights +)[\d.]+", r"\g<1>9.99"),
+        ("ddp-step", "ddp/buckets.out", "4096", "4097"),
+        ("loss-ddp", "ddp/single.out", r"loss 0\.\d+", "loss 0.999"),
+        ("loss-ddp", "ddp/train.out", r"loss 0\.\d+", "loss 0.999"),
     ],
 )
 def test_a_changed_number_changes_the_figure(house, name, path, pattern, new):
@@ -318,6 +356,11 @@ def test_a_changed_number_changes_the_figure(house, name, path, pattern, new):
         ("memory", "memory.out", r"autocast", "amp", r"memory\.out:1: .*the headings"),
         ("memory", "memory.out", r"^gradients", "grads", "'gradients' and two numbers"),
         ("memory", "memory.out", r"^gradients", "weights", r"memory\.out:5: .*only one line"),
+        ("ddp-step", "../ddp/buckets.out", r"^bucket 0", "packet 0", r"buckets\.out:3: 'packet"),
+        ("ddp-step", "../ddp/buckets.out", r"^bucket 1.*\n", "", "a bucket last"),
+        ("ddp-step", "../ddp/buckets.out", r"^gradient of layer 1.*\n", "", "two layers"),
+        ("ddp-step", "../ddp/buckets.out", r"^(gradient.*\n){2}", "", "a gradient first"),
+        ("loss-ddp", "../ddp/train.out", r"^epoch  5", "epoch  6", "print other epochs"),
     ],
 )
 def test_an_output_that_reads_otherwise_is_refused_with_file_and_line(
@@ -332,7 +375,7 @@ def test_an_output_that_reads_otherwise_is_refused_with_file_and_line(
 @pytest.mark.parametrize("name", sorted(set(FIGURES) - {"choose", "data_parallel_step", "loop"}))
 def test_a_missing_output_is_refused_with_its_cure(house, name):
     shutil.rmtree(house.snippets)
-    with pytest.raises(FigureError, match=r"snippets/amp/\w+\.out is missing; .*make outputs"):
+    with pytest.raises(FigureError, match=r"snippets/\w+/\w+\.out is missing; .*make outputs"):
         house.render(name)
 
 

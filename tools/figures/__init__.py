@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from . import choose, data_parallel_step, formats, loop, loss, memory, ranges, scale_path
+from . import choose, data_parallel_step, ddp_step, formats, loop, loss, memory, ranges, scale_path
 from .svg import FigureError
 from .words import Words
 
@@ -25,6 +25,8 @@ FIGURES = {
     "loop": loop.draw,
     "scale-path": scale_path.draw,
     "loss": loss.draw,
+    "ddp-step": ddp_step.draw,
+    "loss-ddp": loss.draw_ddp,
     "memory": memory.draw,
 }
 

@@ -163,11 +163,32 @@ def scale_path(snippets: Path) -> list[Step]:
     return steps
 
 
-def losses(path: str, snippets: Path) -> dict[int, str]:
-    """Return the loss by step, as printed, of a training program's output."""
+def losses(path: str, snippets: Path, counted: str = "step") -> dict[int, str]:
+    """Return the loss by step (or by what is `counted`), as printed, of a training program."""
     out = Output(path, snippets)
-    rows = out.some(r"step +(\d+): loss (\d+\.\d+)", "'step  50: loss 0.143'")
+    rows = out.some(rf"{counted} +(\d+): loss (\d+\.\d+)", f"'{counted}  50: loss 0.143'")
     return {int(m[1]): m[2] for m in rows}
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """A bucket of gradients that was sent: its number and its bytes."""
+
+    index: int
+    size: int
+
+
+def buckets(snippets: Path) -> list[int | Bucket]:
+    """Return what ``ddp/buckets.out`` tells, in order: a layer's gradient is ready, or a bucket."""
+    out = Output("ddp/buckets.out", snippets)
+    rows = out.all(
+        r"gradient of layer (\d+) is ready|bucket (\d+) is sent: (\d+) bytes",
+        "'gradient of layer 3 is ready' or 'bucket 0 is sent: 32768 bytes'",
+    )
+    events = [int(m[1]) if m[1] else Bucket(int(m[2]), int(m[3])) for m in rows]
+    if not isinstance(events[-1], Bucket) or isinstance(events[0], Bucket):
+        raise out.fault(len(events), "a gradient first and a bucket last")
+    return events
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The loss of the spirals in FP32 and in mixed precision, as a curve and in numbers."""
+"""The losses of two programs that learn the spirals, as curves and in numbers."""
 
 from __future__ import annotations
 
@@ -15,20 +15,39 @@ SQUARE, DOT = "m-6-6h12v12h-12z", "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0"
 
 def draw(words: Words, snippets: Path) -> str:
     """Draw ``amp/train_fp32.out`` and ``amp/train.out``, which print the same steps."""
+    return _curves(
+        words, "loss", ("fp32", "mixed"), ("amp/train_fp32.out", "amp/train.out"), snippets
+    )
+
+
+def draw_ddp(words: Words, snippets: Path) -> str:
+    """Draw ``ddp/single.out`` and ``ddp/train.out``, which print the same epochs."""
+    paths = ("ddp/single.out", "ddp/train.out")
+    return _curves(words, "loss-ddp", ("single", "ranks"), paths, snippets, "epoch")
+
+
+def _curves(
+    words: Words,
+    name: str,
+    keys: tuple[str, str],
+    paths: tuple[str, str],
+    snippets: Path,
+    counted: str = "step",
+) -> str:
+    """Draw the losses of two programs, called by `keys` in the words of the figure `name`."""
+    broad, fine = keys
     series = {
-        "fp32": data.losses("amp/train_fp32.out", snippets),
-        "mixed": data.losses("amp/train.out", snippets),
+        key: data.losses(path, snippets, counted) for key, path in zip(keys, paths, strict=True)
     }
-    steps = list(series["fp32"])
-    if list(series["mixed"]) != steps:
-        raise FigureError(
-            "snippets/amp/train.out and train_fp32.out print other steps; let both print the same"
-        )
+    steps = list(series[broad])
+    both = f"snippets/{paths[1]} and {Path(paths[0]).name}"
+    if list(series[fine]) != steps:
+        raise FigureError(f"{both} print other {counted}s; let both print the same")
     values = [float(loss) for one in series.values() for loss in one.values()]
     if min(values) <= 0:
-        raise FigureError("a loss of snippets/amp/train*.out is printed as 0; print more digits")
+        raise FigureError(f"a loss of {both} is printed as 0; print more digits")
     first, last = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
-    canvas = Canvas("loss")
+    canvas = Canvas(name)
 
     def place(step: int, loss: str) -> str:
         x = LEFT + (step - steps[0]) / (steps[-1] - steps[0]) * (RIGHT - LEFT)
@@ -42,7 +61,7 @@ def draw(words: Words, snippets: Path) -> str:
         canvas.text(LEFT - 12, TOP + (last - exponent) * DECADE + 4, label, anchor="end")
     canvas.text(4, TOP - 20, words("axis"))
 
-    marks = {"fp32": (SQUARE, BITS32), "mixed": (DOT, BITS16)}
+    marks = {broad: (SQUARE, BITS32), fine: (DOT, BITS16)}
     row = bottom + 48
     canvas.text(4, bottom + 22, words("step"))
     for step in steps:
@@ -51,7 +70,7 @@ def draw(words: Words, snippets: Path) -> str:
     for (key, (mark, color)), y in zip(marks.items(), (row, row + 40), strict=True):
         line = "L".join(place(*point) for point in series[key].items())
         points = "".join(f"M{place(*point)}{mark}" for point in series[key].items())
-        if key == "fp32":
+        if key == broad:
             canvas.path(f"M{line}", stroke=color, stroke_width=5, stroke_opacity=0.35)
             canvas.path(points, stroke=color, stroke_width=1.5)
         else:
@@ -59,16 +78,16 @@ def draw(words: Words, snippets: Path) -> str:
             canvas.path(points, fill=color)
         canvas.path(
             f"M10 {y - 4}{mark}",
-            **({"stroke": color, "stroke_width": 1.5} if key == "fp32" else {"fill": color}),
+            **({"stroke": color, "stroke_width": 1.5} if key == broad else {"fill": color}),
         )
         canvas.text(22, y, words(key), bold=True)
         for step, loss in series[key].items():
             x = float(place(step, loss).split()[0])
             canvas.text(x, y + 16, words.printed(loss), anchor="middle")
     told = {
-        f"{key}_{name}": words.printed(series[key][step])
+        f"{key}_{end}": words.printed(series[key][step])
         for key in series
-        for name, step in (("first", steps[0]), ("last", steps[-1]))
+        for end, step in (("first", steps[0]), ("last", steps[-1]))
     }
     description = words("desc", first_step=str(steps[0]), last_step=str(steps[-1]), **told)
     return canvas.svg(row + 62, words("title"), description)
