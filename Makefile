@@ -67,6 +67,10 @@ gate: .venv/site ## refuse what was not checked: each block of each page against
 mutants: .venv/all ## delete each statement of each snippet and list those that no test misses
 	@$(RUN) -m tests.snippets.mutants
 
+.PHONY: launches
+launches: .venv/all ## start each program of several ranks by torchrun, as its readers do (minutes)
+	@$(RUN) -m pytest tests/snippets/launches.py -n $(JOBS) -q --junitxml=build/against/launches.xml
+
 .PHONY: changes
 changes: .venv/site ## build the site and list the pages that differ from the commit BASE (BASE=origin/main; HEAD without it)
 	@$(RUN) -m tools.changes --base '$(or $(BASE),HEAD)'

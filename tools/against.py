@@ -73,10 +73,8 @@ def main() -> None:
     print(f"testing the snippets with {used}", flush=True)
     tests = [python, "-m", "pytest", "tests/snippets", "-n", str(os.cpu_count()), "-q"]
     # The programs and the claims; not the tests of the harness, which are about none of them.
-    tests += [
-        f"--ignore=tests/snippets/{test}.py"
-        for test in ("test_harness", "test_mutants", "test_ranks")
-    ]
+    harness = ("test_harness", "test_launches", "test_mutants", "test_ranks")
+    tests += [f"--ignore=tests/snippets/{test}.py" for test in harness]
     tests += [f"--junitxml={report}", "-o", f"junit_suite_name={used}"]
     sys.exit(subprocess.run(tests, cwd=ROOT).returncode)
 

@@ -35,6 +35,7 @@ EXEMPT = CLAIMS / "survivors.yml"
 HARNESS = {
     "test_programs.py",
     "test_harness.py",
+    "test_launches.py",
     "test_ranks.py",
     "test_cuda_rules.py",
     "test_mutants.py",

@@ -399,6 +399,14 @@ def test_a_run_that_left_no_whole_report_is_named_too(against, spoil):
     assert "## oldest\n\nThe run ended before it could test" in report.body(against, BOTH)
 
 
+def test_the_launches_are_reported_with_their_own_command(against):
+    (against / "launches.xml").write_text(FAILED)
+    text = report.body(against, [*BOTH, "launches"])
+    assert "at home: `make launches`." in text and "## launches: " in text
+    (against / "launches.xml").unlink()
+    assert "## launches\n\nThe run ended" in report.body(against, [*BOTH, "launches"])
+
+
 def test_a_report_of_no_test_is_not_a_pass(against):
     (against / "oldest.xml").write_text('<testsuites><testsuite name="torch 2.11"/></testsuites>')
     assert "## oldest\n\nThe run ended before" in report.body(against, BOTH)

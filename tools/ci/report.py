@@ -2,7 +2,8 @@
 
     python -m tools.ci.report [NAME...]
 
-reads build/against/<name>.xml, which `make against` left, for each NAME (newest, oldest).
+reads build/against/<name>.xml for each NAME: newest and oldest, which `make against` left, and
+launches, of `make launches`.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from tools.languages import ROOT
 
 LABEL = "nightly"
 TITLE = "Snippets fail on another release of torch or accelerate"
+COMMANDS = {"launches": "make launches"}  # what made a report, if not `make against`
 MOST = 20  # lines of a failure that the issue shows; the run has all of them
 LONGEST = 60_000  # characters; the host takes 65,536
 
@@ -67,7 +69,7 @@ def body(folder: Path, names: list[str], run: str = "") -> str | None:
                 parts.append(f"`{test}`\n\n````text\n{said}\n````")
     if not parts:
         return None
-    again = " and ".join(f"`make against TORCH={name}`" for name in broke)
+    again = " and ".join(f"`{COMMANDS.get(name, f'make against TORCH={name}')}`" for name in broke)
     where = f" ([the run]({run}))" if run else ""
     intro = f"The nightly run{where} found this. To see it at home: {again}."
     shown = [intro]
@@ -107,7 +109,7 @@ def report(text: str | None) -> str:
 def main() -> None:
     """Run the command."""
     cli = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    cli.add_argument("name", nargs="*", default=["newest", "oldest"])
+    cli.add_argument("name", nargs="*", default=["newest", "oldest", "launches"])
     a = cli.parse_args()
     text = body(ROOT / "build" / "against", a.name, os.environ.get("RUN", ""))
     if text:

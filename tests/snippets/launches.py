@@ -1,0 +1,134 @@
+"""Start each program of several ranks as its reader does, by torchrun (``make launches``).
+
+    python -m pytest tests/snippets/launches.py [-k ddp/train]
+
+The other tests fork the ranks from a warm parent, which takes a fiftieth of the time. This sees
+that a real launch prints the same: the lines of the ``.out``, in whatever order the ranks come to
+print them. It takes minutes, so it runs each night and not with ``make test``, which has a small
+stand-in for it (test_launches.py).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.snippets import compare
+from tests.snippets.conftest import ROOT, skip_if_too_few
+from tools.snippets import Snippet, load_all
+
+#: Seconds that a launch may take: torch is imported anew by torchrun and by each rank.
+LIMIT = 180
+
+#: Gloo's threads may abort a process at its very end, after all is done (pytorch#75097).
+ABORTED = "-6"
+
+
+def pytest_generate_tests(metafunc):
+    if "snippet" in metafunc.fixturenames:
+        device = metafunc.config.getoption("--device", "cpu")
+        able = [s for s in load_all(ROOT) if s.lesson["ranks"] > 1]
+        able = [s for s in able if device in s.lesson["devices"]]
+        metafunc.parametrize("snippet", able, ids=lambda snippet: snippet.path)
+
+
+def test_launch_prints_the_out(snippet, device, tmp_path):
+    skip_if_too_few(snippet, device)
+    found = faults(snippet, *launch(snippet, tmp_path), device)
+    if found:
+        pytest.fail("\n".join(found), pytrace=False)
+
+
+def command(snippet: Snippet) -> str:
+    """What a reader types to start `snippet`."""
+    return f"torchrun --nproc-per-node {snippet.lesson['ranks']} {snippet.file.name}"
+
+
+def launch(snippet: Snippet, folder: Path, limit: float = LIMIT) -> tuple[int | None, str, str]:
+    """Start `snippet` by its command in the empty `folder`.
+
+    Return the exit code (None if it had to be stopped), standard output and standard error.
+    """
+    shutil.copy(snippet.file, folder)
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    process = subprocess.Popen(
+        ["bash", "-euc", command(snippet)],
+        cwd=folder,
+        env=os.environ | {"PATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        out, err = process.communicate(timeout=limit)
+        return process.returncode, out, err
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGTERM)  # torchrun ends the ranks, which have other groups
+        return None, *process.communicate()
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
+
+
+def missing(expected: list[str], printed: list[str], varies: list[str], rtol: float) -> list[str]:
+    """Take the lines `expected` from `printed`, whatever their order; return those not in it.
+
+    What is left of `printed` are lines that nobody expected.
+    """
+    lost = []
+    for line in expected:
+        for other in printed:
+            if not compare.differences(line, other, varies, rtol):
+                printed.remove(other)
+                break
+        else:
+            lost.append(line)
+    return lost
+
+
+def faults(snippet: Snippet, code: int | None, out: str, err: str, device: str) -> list[str]:
+    """What a launch of `snippet` did otherwise than its ``.out`` and its metadata say."""
+    where = f"{snippet.path}: {command(snippet)}"
+    tail = "\n".join(err.splitlines()[-40:])
+    if code is None:
+        return [f"{where}: did not end; what it wrote last:\n{tail}"]
+    expected = snippet.out_path(device).read_text("utf-8").splitlines()
+    told = [line for line in expected if _on_standard_error(snippet, line)]
+    printed, said = out.splitlines(), [_as_shown(line) for line in err.splitlines()]
+    varies, rtol = snippet.lesson["varies"], compare.tolerance(snippet, device)
+    lost = missing([line for line in expected if line not in told], printed, varies, rtol)
+    lost += missing([_as_shown(line) for line in told], said, varies, rtol)
+    found = [f"  expected, and not there: {line!r}" for line in lost]
+    found += [f"  printed, and not expected: {line!r}" for line in printed]
+    if snippet.lesson["raises"] and code == 0:
+        found.append(f"  ended well, but declares {snippet.lesson['raises']}")
+    if not snippet.lesson["raises"] and code != 0:
+        codes = re.findall(r"exitcode *: (-?\d+)", err)
+        # All was printed, and then only gloo's end failed: said, and no fault.
+        if found or not codes or set(codes) != {ABORTED}:
+            found.append(f"  ended with code {code}")
+        else:
+            print(f"{where}: gloo aborted a rank after all was printed")
+    if not found:
+        return []
+    return ["\n".join([f"{where}: is not {snippet.out_path(device).name}:", *found, tail])]
+
+
+def _on_standard_error(snippet: Snippet, line: str) -> bool:
+    """Whether a line of an ``.out`` is an error or a warning, which Python prints elsewhere."""
+    warns = snippet.lesson["warns"]
+    return bool(re.match(r"\[rank\d+\]: ", line) or (warns and line.startswith(f"{warns}: ")))
+
+
+def _as_shown(line: str) -> str:
+    """A line of standard error without what stands before it in a real launch, or in ours."""
+    line = re.sub(r"^\[rank\d+\]: ?", "", line)
+    return re.sub(r"^\S+\.py:\d+: (?=\w+Warning: )", "", line)

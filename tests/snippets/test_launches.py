@@ -1,0 +1,86 @@
+"""What `make launches` does for each program, in small: one real launch, and what it would say."""
+
+import pytest
+
+from tests.snippets import launches
+from tests.snippets.test_ranks import HEAD, SUM
+from tools.snippets import load
+
+BODY = SUM + "print(f'rank {rank}: {total.item()}')\ndist.destroy_process_group()\n"
+
+
+@pytest.fixture
+def plant(tmp_path):
+    """Write a program and its .out into an empty snippets folder and load it."""
+
+    def write(body="", out="", keys=(), name="ddp/planted.py"):
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(HEAD.format(keys="".join(f"# {key}\n" for key in keys)) + body)
+        file.with_suffix(".out").write_text(out)
+        return load(name, tmp_path)
+
+    return write
+
+
+def test_a_real_launch_is_compared_by_its_lines(plant, tmp_path):
+    right = plant(BODY, "rank 0: 3.0\nrank 1: 3.0\n")
+    (tmp_path / "work").mkdir()
+    ran = launches.launch(right, tmp_path / "work")
+    assert launches.faults(right, *ran, "cpu") == []
+    wrong = plant(BODY, "rank 0: 3.0\nrank 1: 4.0\n")
+    (found,) = launches.faults(wrong, *ran, "cpu")
+    assert "ddp/planted.py: torchrun --nproc-per-node 2 planted.py: is not planted.out" in found
+    assert "expected, and not there: 'rank 1: 4.0'" in found
+    assert "printed, and not expected: 'rank 1: 3.0'" in found
+
+
+def test_a_launch_that_does_not_end_is_stopped(plant, tmp_path):
+    snippet = plant("while True:\n    pass\n")
+    (tmp_path / "work").mkdir()
+    ran = launches.launch(snippet, tmp_path / "work", limit=2)
+    assert "did not end" in launches.faults(snippet, *ran, "cpu")[0]
+
+
+ABORT = "terminate called without an active exception\n  exitcode  : -6 (pid: 7)\n"
+
+
+@pytest.mark.parametrize(
+    ("out", "code", "printed", "err", "finds"),
+    [
+        ("a\nb\n", 0, "b\na\n", "", None),
+        ("a\nb\n", 0, "b\n", "", "not there: 'a'"),
+        ("a\n", 0, "a\na\n", "", "not expected: 'a'"),
+        ("loss 0.500\n", 0, "loss 0.501\n", "", None),
+        ("a\n", 1, "a\n", ABORT, None),
+        ("a\n", 1, "", ABORT, "ended with code 1"),
+        ("a\n", 1, "a\n", ABORT + "  exitcode  : 1 (pid: 8)\n", "ended with code 1"),
+        ("a\n", 1, "a\n", "", "ended with code 1"),
+    ],
+)
+def test_what_a_launch_printed_is_judged(plant, out, code, printed, err, finds):
+    found = launches.faults(plant(out=out), code, printed, err, "cpu")
+    assert finds in found[0] if finds else not found
+
+
+@pytest.mark.parametrize(
+    ("code", "err", "finds"),
+    [
+        (1, "[rank0]: Traceback\n[rank1]: ValueError: no\n", None),
+        (1, "ValueError: no\n", None),
+        (1, "[rank1]: KeyError: no\n", "not there: 'ValueError: no'"),
+        (0, "[rank1]: ValueError: no\n", "ended well"),
+    ],
+)
+def test_a_declared_error_is_looked_for_on_standard_error(plant, code, err, finds):
+    out = "a\n[rank1]: ValueError: no\n"
+    snippet = plant("", out, ['raises = "ValueError"'], "ddp/wrong/planted.py")
+    found = launches.faults(snippet, code, "a\n", err, "cpu")
+    assert finds in found[0] if finds else not found
+
+
+def test_a_declared_warning_is_looked_for_on_standard_error(plant):
+    keys = ['warns = "FutureWarning"']
+    snippet = plant("", "FutureWarning: old\n", keys, "ddp/wrong/planted.py")
+    assert not launches.faults(snippet, 0, "", "/x/y.py:3: FutureWarning: old\n  old()\n", "cpu")
+    assert "not there" in launches.faults(snippet, 0, "", "", "cpu")[0]
