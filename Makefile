@@ -142,7 +142,7 @@ clean: ## remove what these commands made
 	@$(PIP) --group test --group lint
 	@touch $@
 
-# The tests look at the built pages in Chromium: $CHROMIUM, or the one of this machine, or a new one.
+# The tests look at the built pages in Chromium: $CHROMIUM, or its headless shell, or what there is.
 .PHONY: browser
 browser: .venv/all
 	@$(RUN) -m tools.browser

@@ -173,6 +173,35 @@ def test_the_browser_is_the_one_that_is_named(monkeypatch, tmp_path):
     assert browser.find() == str(own)
 
 
+@pytest.mark.parametrize(
+    "there, may, asked, wanting",
+    [
+        ([], False, False, True),
+        ([], False, True, True),
+        (["chromium"], True, False, True),
+        (["chromium"], True, True, False),
+        (["chromium"], False, False, False),
+        ([browser.SHELL, "chromium"], True, False, False),
+    ],
+)
+def test_a_browser_is_installed_if_there_is_none_and_the_quick_one_is_asked_for_once(
+    monkeypatch, tmp_path, there, may, asked, wanting
+):
+    for name in there:
+        tmp_path.joinpath(name).write_text("#!/bin/sh\n")
+        tmp_path.joinpath(name).chmod(0o755)
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(browser, "own", lambda: None)
+    monkeypatch.setattr(browser, "packages", lambda: may)
+    monkeypatch.setattr(browser, "ASKED", tmp_path / "asked")
+    if asked:
+        browser.ASKED.touch()
+    assert browser.wanting() == wanting
+    if there:
+        assert browser.find() == str(tmp_path / there[0])
+
+
 def test_a_clone_stays_clean_after_every_command():
     ignored = (ROOT / ".gitignore").read_text("utf-8").split()
     made = {"/.venv/", "/site/", "/build/", "__pycache__/", ".pytest_cache/", ".ruff_cache/"}
