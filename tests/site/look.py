@@ -39,6 +39,12 @@ class Site:
         return path / "index.html" if address.endswith("/") else path
 
 
+def source(path: str) -> Path:
+    """Return the Markdown of the page that stands at a path: `en/amp/`."""
+    lang, _, name = path.rstrip("/").partition("/")
+    return ROOT / "docs" / lang / f"{name or 'index'}.md"
+
+
 @cache
 def pages() -> list[str]:
     """Return the path of each page in each language: `en/`, `en/amp/`, ..."""

@@ -14,13 +14,14 @@ from tests.site.look import (
     pages,
     quiz_faults,
     reading_faults,
+    source,
     table_faults,
 )
 from tools.languages import languages
 from tools.snippets import SNIPPETS, load
 
 ALL = pages()
-LESSONS = [path for path in ALL if path.split("/")[1] not in ("", "checked")]  # with programs
+LESSONS = [path for path in ALL if "```python" in source(path).read_text("utf-8")]
 NOT_FOUND = [f"{lang}/404.html" for lang in languages()]
 
 
@@ -40,10 +41,30 @@ def test_axe_finds_nothing_in_the_open_menu_and_search(open_page):
     page = open_page("en/")
     page.locator("[data-language-menu] summary").click()
     assert not accessibility(page)
+    page.locator(".lessons-menu summary").click()
+    assert not page.locator("[data-language-menu] ul").is_visible()
+    assert not accessibility(page)
     page.locator("[data-open-search]").click()
     page.keyboard.type("scaler")
     page.locator("#found a").first.wait_for()
     assert not accessibility(page)
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_the_course_is_a_menu_that_leads_to_every_page(open_page, site, width):
+    page = open_page("de/amp-errors/", width=width)
+    menu = page.locator(".lessons-menu")
+    menu.locator("summary").click()
+    here = menu.locator("[aria-current=page]").all_text_contents()
+    assert here == [page.title().removesuffix(" · Scale by Example")]
+    there = menu.locator("a").evaluate_all("all => all.map(a => a.href)")
+    listed = [f"{site.url}{path}" for path in ALL if path.startswith("de/")]
+    assert set(listed) - set(there) == {f"{site.url}de/", f"{site.url}de/checked/"}
+    assert not overflow(page)
+    nav = menu.locator("nav").bounding_box()
+    assert nav["x"] >= 0 and nav["x"] + nav["width"] <= width
+    page.keyboard.press("Escape")
+    assert not menu.locator("nav").is_visible()
 
 
 def test_axe_sees_a_pale_word_and_a_nameless_button(open_page):
