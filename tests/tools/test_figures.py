@@ -74,12 +74,23 @@ bucket 1 is sent: 2048 bytes
 }
 
 
+#: Of the same form as those of the other lessons.
+SAMPLE_DATA_PARALLEL = {"train.out": "epoch  0: loss 0.642\nepoch  5: loss 0.318\n"}
+SAMPLE_ACCELERATE = {"train.out": "epoch  0: loss 0.651\nepoch  5: loss 0.350\n"}
+SAMPLES = {
+    "accelerate": SAMPLE_ACCELERATE,
+    "amp": SAMPLE,
+    "data-parallel": SAMPLE_DATA_PARALLEL,
+    "ddp": SAMPLE_DDP,
+}
+
+
 class House:
     """A copy of what the figures are made from, to be changed at will."""
 
     def __init__(self, root: Path):
         self.snippets, self.locales = root / "snippets", root / "locales"
-        for lesson, outs in (("amp", SAMPLE), ("ddp", SAMPLE_DDP)):
+        for lesson, outs in SAMPLES.items():
             (self.snippets / lesson).mkdir(parents=True)
             for out, text in outs.items():
                 (self.snippets / lesson / out).write_text(text, "utf-8")
@@ -295,6 +306,21 @@ def test_the_losses_of_one_process_and_of_two_ranks_are_those_that_were_printed(
     assert "0.641 0.319" in shown and "0.649 0.386" in shown
 
 
+@pytest.mark.parametrize(
+    ("name", "shown", "curves"),
+    [
+        ("loss-data-parallel", ["0.642 0.318"], 1),
+        ("loss-accelerate", ["0.649 0.386", "0.651 0.350"], 2),
+    ],
+)
+def test_each_lesson_has_the_curve_of_its_own_program(house, name, shown, curves):
+    svg = house.render(name)
+    said = " ".join(texts(svg))
+    assert all(losses in said for losses in shown)
+    lines = [path.get("d") for path in etree.fromstring(svg).iter(f"{SVG}path")]
+    assert sum("L" in line for line in lines) == curves
+
+
 def test_memory_bars_are_as_long_as_the_numbers_beside_them(house):
     root = etree.fromstring(house.render("memory"))
     shown = [text.text for text in root.iter(f"{SVG}text")]
@@ -322,6 +348,9 @@ def test_memory_bars_are_as_long_as_the_numbers_beside_them(house):
         ("ddp-step", "ddp/buckets.out", "4096", "4097"),
         ("loss-ddp", "ddp/single.out", r"loss 0\.\d+", "loss 0.999"),
         ("loss-ddp", "ddp/train.out", r"loss 0\.\d+", "loss 0.999"),
+        ("loss-data-parallel", "data-parallel/train.out", r"loss 0\.\d+", "loss 0.999"),
+        ("loss-accelerate", "ddp/train.out", r"loss 0\.\d+", "loss 0.999"),
+        ("loss-accelerate", "accelerate/train.out", r"loss 0\.\d+", "loss 0.999"),
     ],
 )
 def test_a_changed_number_changes_the_figure(house, name, path, pattern, new):
@@ -361,6 +390,14 @@ def test_a_changed_number_changes_the_figure(house, name, path, pattern, new):
         ("ddp-step", "../ddp/buckets.out", r"^gradient of layer 1.*\n", "", "two layers"),
         ("ddp-step", "../ddp/buckets.out", r"^(gradient.*\n){2}", "", "a gradient first"),
         ("loss-ddp", "../ddp/train.out", r"^epoch  5", "epoch  6", "print other epochs"),
+        ("loss-accelerate", "../ddp/train.out", r"^epoch  5", "epoch  6", "print other epochs"),
+        (
+            "loss-data-parallel",
+            "../data-parallel/train.out",
+            r"loss [\d.]+",
+            "loss 0.000",
+            r"a loss of snippets/data-parallel/train\.out is printed as 0",
+        ),
     ],
 )
 def test_an_output_that_reads_otherwise_is_refused_with_file_and_line(
@@ -375,7 +412,7 @@ def test_an_output_that_reads_otherwise_is_refused_with_file_and_line(
 @pytest.mark.parametrize("name", sorted(set(FIGURES) - {"choose", "data_parallel_step", "loop"}))
 def test_a_missing_output_is_refused_with_its_cure(house, name):
     shutil.rmtree(house.snippets)
-    with pytest.raises(FigureError, match=r"snippets/\w+/\w+\.out is missing; .*make outputs"):
+    with pytest.raises(FigureError, match=r"snippets/[\w-]+/\w+\.out is missing; .*make outputs"):
         house.render(name)
 
 

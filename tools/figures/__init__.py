@@ -26,6 +26,8 @@ FIGURES = {
     "scale-path": scale_path.draw,
     "loss": loss.draw,
     "ddp-step": ddp_step.draw,
+    "loss-accelerate": loss.draw_accelerate,
+    "loss-data-parallel": loss.draw_data_parallel,
     "loss-ddp": loss.draw_ddp,
     "memory": memory.draw,
 }

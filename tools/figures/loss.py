@@ -1,4 +1,4 @@
-"""The losses of two programs that learn the spirals, as curves and in numbers."""
+"""The losses of programs that learn the spirals, as curves and in numbers."""
 
 from __future__ import annotations
 
@@ -26,22 +26,38 @@ def draw_ddp(words: Words, snippets: Path) -> str:
     return _curves(words, "loss-ddp", ("single", "ranks"), paths, snippets, "epoch")
 
 
+def draw_data_parallel(words: Words, snippets: Path) -> str:
+    """Draw ``data-parallel/train.out``."""
+    paths = ("data-parallel/train.out",)
+    return _curves(words, "loss-data-parallel", ("parallel",), paths, snippets, "epoch")
+
+
+def draw_accelerate(words: Words, snippets: Path) -> str:
+    """Draw ``ddp/train.out`` and ``accelerate/train.out``, which print the same epochs."""
+    paths = ("ddp/train.out", "accelerate/train.out")
+    return _curves(words, "loss-accelerate", ("ddp", "accelerate"), paths, snippets, "epoch")
+
+
 def _curves(
     words: Words,
     name: str,
-    keys: tuple[str, str],
-    paths: tuple[str, str],
+    keys: tuple[str, ...],
+    paths: tuple[str, ...],
     snippets: Path,
     counted: str = "step",
 ) -> str:
-    """Draw the losses of two programs, called by `keys` in the words of the figure `name`."""
-    broad, fine = keys
+    """Draw the losses of one or two programs, called by `keys` in the words of the figure `name`.
+
+    The first of two is a broad line, so that the second shows on it where they are the same.
+    """
     series = {
         key: data.losses(path, snippets, counted) for key, path in zip(keys, paths, strict=True)
     }
-    steps = list(series[broad])
-    both = f"snippets/{paths[1]} and {Path(paths[0]).name}"
-    if list(series[fine]) != steps:
+    marks = dict(zip(keys, [(SQUARE, BITS32), (DOT, BITS16)][-len(keys) :], strict=True))
+    broad = keys[0] if len(keys) > 1 else None
+    steps = list(series[keys[0]])
+    both = " and ".join([f"snippets/{paths[-1]}", *(Path(path).name for path in paths[:-1])])
+    if list(series[keys[-1]]) != steps:
         raise FigureError(f"{both} print other {counted}s; let both print the same")
     values = [float(loss) for one in series.values() for loss in one.values()]
     if min(values) <= 0:
@@ -61,13 +77,13 @@ def _curves(
         canvas.text(LEFT - 12, TOP + (last - exponent) * DECADE + 4, label, anchor="end")
     canvas.text(4, TOP - 20, words("axis"))
 
-    marks = {broad: (SQUARE, BITS32), fine: (DOT, BITS16)}
     row = bottom + 48
     canvas.text(4, bottom + 22, words("step"))
     for step in steps:
         x = place(step, "1").split()[0]
         canvas.text(float(x), bottom + 22, str(step), anchor="middle")
-    for (key, (mark, color)), y in zip(marks.items(), (row, row + 40), strict=True):
+    for number, (key, (mark, color)) in enumerate(marks.items()):
+        y = row + 40 * number
         line = "L".join(place(*point) for point in series[key].items())
         points = "".join(f"M{place(*point)}{mark}" for point in series[key].items())
         if key == broad:
@@ -90,4 +106,4 @@ def _curves(
         for end, step in (("first", steps[0]), ("last", steps[-1]))
     }
     description = words("desc", first_step=str(steps[0]), last_step=str(steps[-1]), **told)
-    return canvas.svg(row + 62, words("title"), description)
+    return canvas.svg(row + 40 * len(keys) - 18, words("title"), description)
