@@ -190,6 +190,18 @@ def test_weights_of_a_replica_are_copies_that_lead_back_to_the_originals(program
     assert run["model"][0].weight.grad.eq(2).all()  # 1 from each replica
 
 
+@pytest.mark.parametrize(
+    "path", ["data-parallel/step_3_apply.py", "data-parallel/step_4_gather.py"]
+)
+def test_each_layer_of_a_replica_has_weights_of_its_own(program, path):
+    run = program(path)
+    for replica in run["replicas"]:
+        for layer, original in zip(replica, run["model"], strict=True):
+            assert layer is not original
+            if isinstance(original, nn.Linear):
+                assert layer.weight.data_ptr() != original.weight.data_ptr()
+
+
 def test_a_replica_has_no_parameters(program, gpus, problem):
     assert not list(program("data-parallel/step_2_replicate.py")["replicas"][1].parameters())
     seen = []
@@ -558,9 +570,18 @@ def test_gpus_with_less_than_three_quarters_of_the_memory_or_cores_are_warned_of
     assert [("imbalance between your GPUs" in str(w.message)) for w in recwarn] == [True] * warns
 
 
-@pytest.mark.parametrize("step", ["1_scatter", "2_replicate", "3_apply", "4_gather", "5_backward"])
-def test_the_step_by_hand_uses_two_gpus_where_there_are_two(monkeypatch, step):
-    snippet = load(f"data-parallel/step_{step}.py", ROOT)
+@pytest.mark.parametrize(
+    "path",
+    [
+        "data-parallel/step_1_scatter.py",
+        "data-parallel/step_2_replicate.py",
+        "data-parallel/step_3_apply.py",
+        "data-parallel/step_4_gather.py",
+        "data-parallel/step_5_backward.py",
+    ],
+)
+def test_the_step_by_hand_uses_two_gpus_where_there_are_two(monkeypatch, path):
+    snippet = load(path, ROOT)
     last = "    gpus = [torch.device(device.type, 0), torch.device(device.type, 1)]\n"
     start, found, _ = snippet.source.partition(last)
     monkeypatch.setattr(torch.accelerator, "device_count", lambda: 2)

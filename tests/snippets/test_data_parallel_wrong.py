@@ -24,16 +24,16 @@ __all__ = ["gpus", "in_a_folder_of_its_own", "one_thread"]
 def cured(device):
     """Run a wrong program with its mistake mended, and return what it prints.
 
-    ``cured("stop_iteration", (old, new), …, then=code)`` replaces each `old` by `new`, which must
-    occur exactly once in the section that the page shows, and adds `code` at the end. The
-    program must end without an error and without a warning.
+    ``cured("data-parallel/wrong/….py", (old, new), …, then=code)`` replaces each `old` by `new`,
+    which must occur exactly once in the section that the page shows, and adds `code` at the end.
+    The program must end without an error and without a warning.
     """
 
-    def run(name: str, *changes: tuple[str, str], then: str = "") -> str:
-        snippet = load(f"data-parallel/wrong/{name}.py", ROOT)
+    def run(path: str, *changes: tuple[str, str], then: str = "") -> str:
+        snippet = load(path, ROOT)
         source = snippet.sections["main"].text + "\n"
         for old, new in changes:
-            assert source.count(old) == 1, f"{name}: {old!r} occurs {source.count(old)} times"
+            assert source.count(old) == 1, f"{path}: {old!r} occurs {source.count(old)} times"
             source = source.replace(old, new)
         lesson = snippet.lesson | {"raises": None, "warns": None}
         result = runner.run(replace(snippet, source=source + then, lesson=lesson), device)
@@ -49,7 +49,7 @@ def cured(device):
 
 def test_a_named_weight_cures_stop_iteration(cured):
     change = ("next(self.parameters()).dtype", "self.scale.dtype")
-    printed = cured("stop_iteration", change)
+    printed = cured("data-parallel/wrong/stop_iteration.py", change)
     assert printed.splitlines() == ["the model: torch.float32", "a replica: torch.float32"]
 
 
@@ -64,7 +64,7 @@ def test_data_parallel_says_stop_iteration_in_replica_0(program, gpus):
 
 def test_the_mean_cures_the_vector_loss(cured):
     printed = cured(
-        "vector_loss",
+        "data-parallel/wrong/vector_loss.py",
         ("loss.backward()", "loss.mean().backward()"),
         then="print(model.weight.grad.shape)\n",
     )
@@ -75,7 +75,7 @@ def test_the_sum_of_the_gpus_means_is_as_many_times_too_large_as_there_are_gpus(
     mean, total = (
         float(
             cured(
-                "vector_loss",
+                "data-parallel/wrong/vector_loss.py",
                 ("model = nn", "torch.manual_seed(0)\nmodel = nn"),
                 ("loss.backward()", f"loss.{how}().backward()"),
                 then="print(model.weight.grad.norm().item())\n",
@@ -97,12 +97,15 @@ def test_data_parallel_gathers_such_losses_into_a_vector(gpus):
 
 def test_saving_the_model_cures_the_prefix(cured):
     change = ("parallel.state_dict()", "parallel.module.state_dict()")
-    assert cured("module_prefix", change, then="print('loaded')\n") == "loaded\n"
+    assert (
+        cured("data-parallel/wrong/module_prefix.py", change, then="print('loaded')\n")
+        == "loaded\n"
+    )
 
 
 def test_consuming_the_prefix_cures_a_file_that_has_it(cured):
     printed = cured(
-        "module_prefix",
+        "data-parallel/wrong/module_prefix.py",
         (
             'model.load_state_dict(torch.load("model.pt", map_location="cpu"))',
             'saved = torch.load("model.pt", map_location="cpu")\n'
@@ -122,7 +125,7 @@ def test_the_other_way_round_the_wrapper_misses_the_prefix():
 
 def test_module_cures_the_missing_attribute(cured):
     printed = cured(
-        "no_attribute",
+        "data-parallel/wrong/no_attribute.py",
         ("parallel.head", "parallel.module.head"),
         then="print([weight.requires_grad for weight in parallel.parameters()])\n",
     )
@@ -146,7 +149,7 @@ def test_calling_module_uses_one_gpu(gpus):
 
 def test_a_model_that_stays_on_the_first_gpu_passes_the_check(cured):
     printed = cured(
-        "wrong_device",
+        "data-parallel/wrong/wrong_device.py",
         ("model.cpu()", "pass"),
         ('[0, 1], torch.device("cuda:0")', "[0], model.weight.device"),
         ("parallel(torch.ones(8, 2))", "parallel.scatter = lambda inputs, kwargs, ids: ((inputs,),"
@@ -157,7 +160,7 @@ def test_a_model_that_stays_on_the_first_gpu_passes_the_check(cured):
 
 def test_a_buffer_goes_to_each_gpu(cured):
     printed = cured(
-        "plain_attribute",
+        "data-parallel/wrong/plain_attribute.py",
         (
             'self.shift = torch.ones(2, device="cuda:0")',
             'self.register_buffer("shift", torch.ones(2, device="cuda:0"))',
@@ -168,16 +171,17 @@ def test_a_buffer_goes_to_each_gpu(cured):
 
 def test_a_tensor_made_on_the_device_of_the_input_is_on_each_gpu(cured):
     printed = cured(
-        "plain_attribute",
+        "data-parallel/wrong/plain_attribute.py",
         ("return inputs + self.shift", "return inputs + torch.ones(2, device=inputs.device)"),
     )
     assert printed.startswith("chunk: cuda:1")
 
 
 def test_dropping_the_last_batch_cures_the_chunk_of_one_sample(cured):
-    assert cured("one_sample", ("torch.randn(3, 4", "torch.randn(4, 4")).split() == [
-        "chunk:", "2", "chunk:", "2",
-    ]  # fmt: skip
+    change = ("torch.randn(3, 4", "torch.randn(4, 4")
+    assert cured("data-parallel/wrong/one_sample.py", change) == "chunk: 2
+chunk: 2
+"
     loader = torch.utils.data.DataLoader(range(11), batch_size=4, drop_last=True)
     assert [len(batch) for batch in loader] == [4, 4]
 
@@ -188,14 +192,14 @@ def test_data_parallel_meets_the_chunk_of_one_sample(gpus):
 
 
 def test_a_row_for_each_sample_cures_the_lost_half(cured):
-    printed = cured("lost_half", ("torch.ones(1, 4, device=device)",
+    printed = cured("data-parallel/wrong/lost_half.py", ("torch.ones(1, 4, device=device)",
                                   "torch.ones(1, 4, device=device).expand(8, 4)"))  # fmt: skip
     assert printed == "chunks that are computed: 2\n"
 
 
 def test_a_tensor_of_lengths_is_split_with_the_batch(cured):
     printed = cured(
-        "list_whole",
+        "data-parallel/wrong/list_whole.py",
         ("lengths = [5, 4, 3, 2]", "lengths = torch.tensor([5, 4, 3, 2])"),
         ("nn.parallel.scatter(lengths, [0, 1])", "lengths.chunk(2)"),
     )
@@ -213,7 +217,7 @@ def test_data_parallel_hands_each_gpu_the_whole_list(gpus):
 
 def test_a_hidden_state_with_the_batch_first_is_split_with_it(cured):
     printed = cured(
-        "hidden_state",
+        "data-parallel/wrong/hidden_state.py",
         ("torch.zeros(2, 6, 8, device=device)", "torch.zeros(6, 2, 8, device=device)"),
         ("model(chunk, state)", "print(model(chunk, state.transpose(0, 1).contiguous())[0].shape)"),
     )
@@ -243,7 +247,7 @@ def test_a_tensor_in_place_of_a_number_can_be_gathered(gpus):
 
 def test_the_same_keys_from_each_gpu_can_be_gathered(cured):
     printed = cured(
-        "different_keys",
+        "data-parallel/wrong/different_keys.py",
         ('if inputs.max() > 5:\n            outputs["warning"] = None',
          'outputs["warning"] = None'),
         then="print(nn.parallel.gather(outputs, target_device=0))\n",
@@ -256,7 +260,7 @@ def test_the_same_keys_from_each_gpu_can_be_gathered(cured):
 
 def test_counting_outside_of_forward_cures_the_counter(cured):
     printed = cured(
-        "counter",
+        "data-parallel/wrong/counter.py",
         ("        self.step += 1\n", ""),
         ("    replicas =", "    model.step += 1\n    replicas ="),
     )
@@ -275,7 +279,7 @@ def test_data_parallel_loses_the_counter(program, gpus):
 
 def test_one_value_a_sample_cures_the_mean_of_means(cured):
     printed = cured(
-        "mean_of_means",
+        "data-parallel/wrong/mean_of_means.py",
         ("means = [model(chunk).mean() for", "values = [model(chunk) for"),
         ("torch.stack(means)", "torch.cat(values)"),
     )
@@ -290,7 +294,7 @@ def test_the_sample_in_a_chunk_of_its_own_counts_four_times(program):
 
 def test_autocast_in_the_replica_has_the_format_that_was_asked_for(cured):
     printed = cured(
-        "autocast_outside",
+        "data-parallel/wrong/autocast_outside.py",
         (
             'torch.set_autocast_enabled("cuda", enabled)  # DataParallel hands this on',
             'torch.set_autocast_enabled("cuda", True)\n'
