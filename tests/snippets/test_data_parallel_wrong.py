@@ -179,9 +179,7 @@ def test_a_tensor_made_on_the_device_of_the_input_is_on_each_gpu(cured):
 
 def test_dropping_the_last_batch_cures_the_chunk_of_one_sample(cured):
     change = ("torch.randn(3, 4", "torch.randn(4, 4")
-    assert cured("data-parallel/wrong/one_sample.py", change) == "chunk: 2
-chunk: 2
-"
+    assert cured("data-parallel/wrong/one_sample.py", change) == "chunk: 2\nchunk: 2\n"
     loader = torch.utils.data.DataLoader(range(11), batch_size=4, drop_last=True)
     assert [len(batch) for batch in loader] == [4, 4]
 
