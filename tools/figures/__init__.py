@@ -8,7 +8,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from . import choose, data_parallel_step, ddp_step, formats, loop, loss, memory, ranges, scale_path
+from . import (
+    choose,
+    data_parallel_step,
+    ddp_step,
+    efficiency,
+    formats,
+    loop,
+    loss,
+    memory,
+    ranges,
+    scale_path,
+)
 from .svg import FigureError
 from .words import Words
 
@@ -30,6 +41,7 @@ FIGURES = {
     "loss-data-parallel": loss.draw_data_parallel,
     "loss-ddp": loss.draw_ddp,
     "memory": memory.draw,
+    "efficiency": efficiency.draw,
 }
 
 __all__ = ["FIGURES", "FigureError", "render"]
