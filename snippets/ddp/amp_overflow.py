@@ -22,7 +22,6 @@ if device.type != "cpu":
 dist.init_process_group()
 rank = dist.get_rank()
 
-torch.manual_seed(0)
 model = nn.Linear(4, 1).to(device)
 ddp = DistributedDataParallel(model)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)

@@ -23,7 +23,6 @@ if device.type != "cpu":
 dist.init_process_group()
 rank = dist.get_rank()
 
-torch.manual_seed(0)
 model = nn.Sequential(*[nn.Linear(64, 64, bias=False) for _ in range(4)]).to(device)
 ddp = DistributedDataParallel(model, bucket_cap_mb=0.03)  # two layers a bucket; default 25
 events = []

@@ -428,19 +428,49 @@ def test_what_is_loaded_is_what_was_saved_and_has_the_keys_of_the_plain_model(le
 
 
 def watch():
-    """Note the names of files that are saved, and the epochs the sampler is told."""
+    """Note what a program saves, which epochs its sampler is told, and the calls of its model."""
     save, tell = torch.save, DistributedSampler.set_epoch
-    torch.save = lambda what, name: (saves.append(name), save(what, name))
-    DistributedSampler.set_epoch = lambda self, epoch: (epochs.append(epoch), tell(self, epoch))
-    saves, epochs = [], []
-    dist.watched = {"saves": saves, "epochs": epochs}
+    forward, to = nn.Sequential.forward, torch.Tensor.to
+    dist.watched = {"saves": [], "epochs": [], "with_grad": [], "moved": []}
+
+    def saving(what, name):
+        dist.watched["saves"].append(name)
+        save(what, name)
+
+    def telling(self, epoch):
+        dist.watched["epochs"].append(epoch)
+        tell(self, epoch)
+
+    def calling(self, inputs):
+        dist.watched["with_grad"].append(torch.is_grad_enabled())
+        return forward(self, inputs)
+
+    def moving(self, *arguments, **options):
+        if self.dim() and not isinstance(self, nn.Parameter):
+            dist.watched["moved"].append(len(self))
+        return to(self, *arguments, **options)
+
+    torch.save, DistributedSampler.set_epoch = saving, telling
+    nn.Sequential.forward, torch.Tensor.to = calling, moving
+    dist.unwatched = (save, tell, forward, to)
 
 
 def watched(names):
-    from torch.serialization import save
-
-    torch.save = save
+    """What was noted; everything is as before `watch` again."""
+    torch.save, DistributedSampler.set_epoch, nn.Sequential.forward, torch.Tensor.to = (
+        dist.unwatched
+    )
     return dist.watched | {"files": sorted(os.listdir()), **left(names)}
+
+
+def test_every_batch_is_moved_to_the_device_and_evaluation_makes_no_graph(program):
+    watch()
+    try:
+        program("ddp/single.py")
+    finally:
+        seen = watched({})
+    assert seen["with_grad"] == [True] * 8 * 31 + [False]
+    assert seen["moved"] == [64] * 2 * 8 * 31 + [512] * 2
 
 
 def test_rank_0_alone_prints_and_saves_and_every_epoch_is_told(lesson):
@@ -455,6 +485,10 @@ def test_rank_0_alone_prints_and_saves_and_every_epoch_is_told(lesson):
         assert not one["__after__"]["group"]
         assert not one["__after__"]["ddp"]
     assert first["__after__"]["files"] == ["spirals.pt"]
+    assert first["__after__"]["with_grad"] == [True] * 8 * 31 + [False]
+    assert second["__after__"]["with_grad"] == [True] * 8 * 31
+    for one, at_the_end in ((first, [512] * 2), (second, [])):
+        assert one["__after__"]["moved"] == [32] * 2 * 8 * 31 + at_the_end
 
 
 def test_at_the_end_all_ranks_have_the_same_weights_and_they_are_good(lesson, tmp_path):
@@ -654,8 +688,16 @@ def test_join_does_not_bring_along_the_state_of_the_optimizer(planted):
     assert [one["steps"] for one in ran] == [[2], [3]]
 
 
+def evaluated(names):
+    """How the program evaluates, beside what it leaves."""
+    decorated = hasattr(names["evaluate"], "__wrapped__")
+    return {"training": names["model"].training, "no_grad": decorated, **left(names)}
+
+
 def test_metrics_are_exact_although_the_sampler_pads(lesson):
-    first = lesson("ddp/metrics.py", ["points", "model", "exact", "with_padding"])[0]
+    names = ["points", "model", "exact", "with_padding"]
+    first = lesson("ddp/metrics.py", names, after=evaluated)[0]
+    assert first["__after__"] == {"training": False, "no_grad": True, "group": False, "ddp": False}
     weight, bias = first["model"]["weight"], first["model"]["bias"]
     guessed = (first["points"] @ weight.T + bias).argmax(dim=1)
     right = guessed == (first["points"].sum(dim=1) > 0)
@@ -738,8 +780,13 @@ def test_hooks_send_fewer_bytes(lesson):
     assert sent == {"all-reduce": 4 * weights, "fp16": 2 * weights, "PowerSGD": power}
 
 
-def test_the_fp16_hook_learns_as_without_and_powersgd_more_slowly(lesson):
-    lines = lesson("ddp/hooks.py")[0]["__stdout__"].splitlines()
+def test_the_fp16_hook_learns_as_without_and_powersgd_more_slowly(lesson, program):
+    first, second = lesson("ddp/hooks.py", ["points", "labels"])
+    lines = first["__stdout__"].splitlines()
+    whole = program("ddp/single.py")
+    for rank, one in enumerate((first, second)):  # each rank has its half of the course's points
+        assert one["points"].equal(whole["points"][rank::2])
+        assert one["labels"].equal(whole["labels"][rank::2])
     plain, fp16, power = (numbers(line)[-1] for line in lines)
     assert fp16 == pytest.approx(plain, rel=0.1)
     assert plain < power < 0.6
