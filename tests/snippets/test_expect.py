@@ -125,4 +125,4 @@ def test_the_answers_of_the_problems(program):
     halved = compute / (compute + run["sending"] / 2 - run["backward"])
     assert halved > 0.9
     assert 56e9 < 80e9 < run["state"]
-    assert 42e9 / 300e9 == pytest.approx(0.14) and 42 / 1.25 == pytest.approx(33.6)
+    assert pytest.approx(0.14) == 42e9 / 300e9 and pytest.approx(33.6) == 42 / 1.25

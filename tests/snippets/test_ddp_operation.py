@@ -1,0 +1,251 @@
+"""The claims about running DDP: hangs, several machines, restarts, SLURM, sharding.
+
+Commands are taken from the page and run as they stand there.
+"""
+
+import contextlib
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+import torch.distributed as dist
+from torch.distributed import run as torchrun
+
+from tests.snippets.conftest import ROOT
+from tools import pages
+from tools.snippets import ROOT as HOUSE
+
+BIN = Path(sys.executable).parent
+
+
+def blocks(wanted: str) -> list[str]:
+    """The shell blocks of the page that contain `wanted`."""
+    page = pages.parse((HOUSE / "docs/en/ddp.md").read_text("utf-8"), "en", "ddp", "docs/en/ddp.md")
+    return [fence.body for fence in page.fences if fence.lang == "bash" and wanted in fence.body]
+
+
+@contextlib.contextmanager
+def started(command: str, folder: Path, **variables: str):
+    """A process that runs `command` in `folder`; it and all it has started are ended."""
+    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+    with subprocess.Popen(
+        ["bash", "-euo", "pipefail", "-c", command],
+        cwd=folder,
+        env=os.environ | {"PATH": path, "OMP_NUM_THREADS": "1"} | variables,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def outcome(process: subprocess.Popen, limit: float = 200) -> str:
+    """What `process` printed; its end is waited for, and it must be a good one."""
+    printed, said = process.communicate(timeout=limit)
+    assert process.returncode == 0, printed + said
+    return printed
+
+
+# Hangs
+
+
+def test_the_time_out_ends_the_wait_with_an_error(ranks):
+    waiting, other = ranks("ddp/hang_timeout.py")
+    said = re.match(r"rank 0: after (\d+) s: Timed out waiting 1000ms", waiting["__stdout__"])
+    assert 1 <= int(said[1]) <= 5
+    assert other["__stdout__"] == "rank 1: still loads its data\n"
+
+
+def test_without_a_time_out_gloo_waits_half_an_hour():
+    assert dist.distributed_c10d.default_pg_timeout.total_seconds() == 30 * 60
+
+
+def test_monitored_barrier_names_those_that_are_missing_and_no_others(ranks):
+    said = [one["__stdout__"] for one in ranks("ddp/hang_barrier.py")]
+    assert "Ranks 1, 3 failed" in said[0]
+    assert said[1] == said[3] == ""
+    assert "Rank 2 successfully reached" in said[2]
+
+
+def test_a_gloo_group_is_there_beside_the_group_of_the_gradients(ranks):
+    assert [one["__after__"] for one in ranks("ddp/hang_barrier.py", after=backend)] == ["gloo"] * 4
+
+
+def backend(namespace):
+    return dist.get_backend(namespace["watchers"])
+
+
+def test_each_stack_shows_where_its_rank_stands(ranks):
+    waiting, other = ranks("ddp/hang_stacks.py", names=["frames"])
+    assert waiting["frames"][0] == "all_reduce" and "average_loss" in waiting["frames"]
+    assert other["frames"][0] == "load_batch" and "average_loss" not in other["frames"]
+
+
+def test_detail_finds_collectives_that_differ_and_no_debugging_does_not(ranks):
+    for one in ranks("ddp/hang_debug.py"):
+        assert "Detected mismatch between collectives" in one["__stdout__"]
+    for one in ranks("ddp/wrong/collectives_crossed.py"):
+        assert one["__exception__"] is None
+
+
+def test_the_recorder_knows_what_was_called_and_what_has_ended(ranks):
+    waiting, other = (one["__stdout__"].splitlines() for one in ranks("ddp/hang_record.py"))
+    called = ["1 gloo:broadcast of [4] ended", "2 gloo:all_reduce of [3] ended"]
+    assert other == [f"rank 1: {call}" for call in called]
+    assert waiting[1:3] == [f"rank 0: {call}" for call in called]
+    assert waiting[3:] == ["rank 0: 3 gloo:all_reduce of [2, 2] never ended"]
+
+
+# Several machines, restarts, SLURM: the very commands of the page
+
+
+def test_two_machines_meet(tmp_path):
+    (command,) = blocks("--nnodes 2")
+    (name,) = blocks("export HEAD=gpu")
+    shutil.copy(ROOT / "ddp/launch.py", tmp_path)
+    with socket.create_server(("localhost", 0)) as free:
+        port = free.getsockname()[1]
+    export = name.replace("gpu-1:29400", f"localhost:{port}")
+    both = f"{export}\n{command}"
+    with started(both, tmp_path) as one, started(both, tmp_path) as other:
+        printed = outcome(one) + outcome(other)
+    told = sorted(
+        re.findall(r"RANK=(\d) LOCAL_RANK=(\d) WORLD_SIZE=(\d) .* GROUP_RANK=(\d)", printed)
+    )
+    assert told == [("0", "0", "2", "0"), ("1", "0", "2", "1")]
+    assert printed.count("the sum is 3") == 2
+
+
+def test_node_rank_is_ignored_by_the_rendezvous_of_the_page():
+    arguments = shlex.split(blocks("--nnodes 2")[0])[1:]
+    assert torchrun.parse_args(arguments).rdzv_backend == "c10d"
+    source = Path(torchrun.__file__).read_text("utf-8")
+    assert "node_rank is only used for static rdzv_backend" in source
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory):
+    """What the page's command prints whose rank 1 is killed in epoch 2, and its checkpoint."""
+    folder = tmp_path_factory.mktemp("killed")
+    (command,) = blocks("KILL_IN_EPOCH=2")
+    shutil.copy(ROOT / "ddp/elastic.py", folder)
+    with started(command, folder) as process:
+        printed = outcome(process)
+    return printed, torch.load(folder / "checkpoint.pt")
+
+
+def test_a_killed_rank_is_restarted_and_training_continues_from_the_checkpoint(killed):
+    printed, _ = killed
+    starts = [line for line in printed.splitlines() if line.startswith("start")]
+    assert starts == ["start number 0, at epoch 0", "start number 1, at epoch 2"]
+    epochs = re.findall(r"^epoch (\d)", printed, re.M)
+    assert epochs == ["0", "1", "2", "3", "4"]
+
+
+def test_after_a_restart_the_weights_are_those_of_the_undisturbed_run(killed, ranks):
+    printed, checkpoint = killed
+    undisturbed = ranks("ddp/elastic.py", names=["model"])[0]
+    for name, weight in undisturbed["model"].items():
+        assert torch.equal(weight, checkpoint["model"][name])
+    lines = [line for line in printed.splitlines() if line.startswith("epoch")]
+    assert lines == undisturbed["__stdout__"].splitlines()[1:]
+
+
+def test_the_batches_of_an_epoch_do_not_depend_on_where_the_run_started(ranks, tmp_path):
+    whole = ranks("ddp/elastic.py", names=["model", "inputs"], folder=tmp_path)
+    saved = torch.load(tmp_path / "checkpoint.pt")
+    assert saved["epoch"] == 4
+    again = ranks("ddp/elastic.py", names=["model", "start"], folder=tmp_path)
+    assert [one["start"] for one in again] == [5, 5]
+    assert torch.equal(again[1]["model"]["weight"], whole[0]["model"]["weight"])
+
+
+def test_the_file_for_slurm_is_what_the_page_shows_and_has_no_mistake_of_syntax():
+    file = ROOT / "ddp/train.sbatch"
+    (shown,) = blocks("#SBATCH")
+    assert shown.strip() == file.read_text("utf-8").strip()
+    assert subprocess.run(["bash", "-n", file], capture_output=True).stderr == b""
+
+
+def test_slurm_starts_one_torchrun_on_each_machine_with_arguments_that_torchrun_takes(tmp_path):
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    record = "import json, sys; print(json.dumps(sys.argv[1:]))"
+    (tools / "srun").write_text(f"#!{sys.executable}\n{record}\n")
+    (tools / "scontrol").write_text(
+        '#!/bin/sh\n[ "$*" = "show hostnames gpu-[1-2]" ]\nprintf "gpu-1\\ngpu-2\\n"\n'
+    )
+    for tool in tools.iterdir():
+        tool.chmod(0o755)
+    variables = {"SLURM_JOB_NODELIST": "gpu-[1-2]", "SLURM_NNODES": "2", "SLURM_JOB_ID": "77"}
+    file = (ROOT / "ddp/train.sbatch").read_text("utf-8")
+    with started(f"PATH={tools}:$PATH\n{file}", tmp_path, **variables) as process:
+        printed = outcome(process)
+    program, *arguments = json.loads(printed)
+    assert program == "torchrun"
+    asked = torchrun.parse_args(arguments)
+    assert (asked.nnodes, asked.nproc_per_node, asked.training_script) == ("2", "4", "train.py")
+    assert (asked.rdzv_backend, asked.rdzv_endpoint, asked.rdzv_id) == ("c10d", "gpu-1:29400", "77")
+    settings = dict(re.findall(r"^#SBATCH --(\S+) (\S+)$", file, re.M))
+    assert settings["nodes"] == "2" and settings["ntasks-per-node"] == "1"
+    assert settings["gpus-per-node"] == asked.nproc_per_node
+
+
+# Sharding
+
+
+def test_fsdp_has_the_losses_of_ddp_and_holds_half_of_everything(ranks):
+    for one in ranks("ddp/fsdp.py", names=["rank"], after=compared):
+        lines = one["__stdout__"].splitlines()
+        losses = {
+            k: [line[5:] for line in lines if line.startswith(f"{k}") and "loss" in line]
+            for k in ("DDP ", "FSDP")
+        }
+        assert losses["DDP "] == losses["FSDP"]
+        counts = [
+            [int(n) for n in re.findall(r"\d{4,}", line)] for line in lines if "holds" in line
+        ]
+        assert counts[0] == [2 * n for n in counts[1]]
+        assert one["__after__"] == pytest.approx(0, abs=1e-5)
+
+
+def compared(namespace):
+    """The largest difference of a weight between the sharded model and the one under DDP."""
+    pairs = zip(namespace["sharded"].parameters(), namespace["ddp"].parameters(), strict=True)
+    return max((whole(mine) - theirs).abs().max().item() for mine, theirs in pairs)
+
+
+def whole(weight):
+    return weight.full_tensor()
+
+
+def test_each_layer_is_whole_on_no_rank_after_the_step(ranks):
+    first, second = ranks("ddp/fsdp.py", after=parts)
+    assert all(
+        a["shape"] == b["shape"]
+        for a, b in zip(first["__after__"], second["__after__"], strict=True)
+    )
+    for part in first["__after__"]:
+        assert part["held"][0] * 2 == part["shape"][0]
+
+
+def parts(namespace):
+    return [
+        {"shape": list(weight.shape), "held": list(weight.to_local().shape)}
+        for weight in namespace["sharded"].parameters()
+    ]
