@@ -1,8 +1,10 @@
 """The mutants find a statement that nobody would miss, and no other."""
 
+import time
+
 import pytest
 
-from tests.snippets import mutants
+from tests.snippets import mutants, runner
 from tools.snippets import load
 
 HEAD = '# /// script\n# requires-python = ">=3.11"\n# dependencies = []\n#\n# [tool.lesson]\n'
@@ -99,3 +101,44 @@ def test_claims_are_found_by_the_program_they_name(tmp_path):
     assert mutants.claims_of("amp/b.py", tmp_path) == []
     file.write_text("ALL = ['amp/a.py']\n\n\ndef test_a():\n    pass\n")
     assert mutants.claims_of("amp/a.py", tmp_path) == [str(file)]
+
+
+RANKS = f'''{HEAD}# seconds = 1
+# ranks = 2
+# ///
+"""A planted program."""
+
+# --8<-- [start:main]
+import os
+from pathlib import Path
+
+rank = int(os.environ["RANK"])
+there = Path("there")
+if rank == 0:
+    there.touch()
+while not there.exists():
+    pass
+claimed = rank
+print(f"rank {{rank}}")
+# --8<-- [end:main]
+'''
+RANKS_CLAIM = """
+def test_claim(ranks):
+    found = ranks("amp/planted.py", names=["claimed"])
+    assert [one["claimed"] for one in found] == [0, 1]
+"""
+
+
+def test_mutants_of_several_ranks_that_wait_or_break_a_claim_are_found(planted):
+    (planted / "snippets/amp/planted.py").write_text(RANKS)
+    (planted / "snippets/amp/planted.out").write_text("rank 0\nrank 1\n")
+    (planted / "claims/test_planted.py").write_text(RANKS_CLAIM)
+    snippet = load("amp/planted.py", planted / "snippets")
+    made = {mutant.statement: mutant for mutant in mutants.mutants(snippet)}
+    ids = mutants.claims_of("amp/planted.py", planted / "claims")
+    assert mutants.time_for(runner.run(snippet)) < 15
+    started = time.monotonic()
+    assert not mutants.survives(made["there.touch()"], snippet, [], limit=2)
+    assert time.monotonic() - started < runner.PATIENCE, "the limit of the mutant, not its own"
+    assert mutants.survives(made["claimed = rank"], snippet, [], limit=10)
+    assert not mutants.survives(made["claimed = rank"], snippet, ids, limit=10)

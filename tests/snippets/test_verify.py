@@ -133,6 +133,18 @@ def test_what_a_program_is_not_made_for_is_excluded_and_too_few_devices_skip_it(
     assert why("") is None
 
 
+def test_a_program_of_several_ranks_is_recorded_by_what_all_of_them_print(house):
+    house.write(f"snippets/{PATH}", PROGRAM.format(more="# ranks = 2\n"))
+    made, code = ran(house)
+    assert (code, made.programs[PATH]["outcome"]) == (1, "failed"), "it prints once for each rank"
+    house.write("snippets/small/right.out", "total: 3\n" * 2)
+    house.commit()
+    made, code = ran(house)
+    entry = made.programs[PATH]
+    assert (code, entry["outcome"], entry["ranks"], entry["ran_on"]) == (0, "passed", 2, "cpu")
+    assert entry["printed_sha256"] == entry["out_sha256"]
+
+
 def test_a_gpu_job_that_runs_on_the_cpu_fails(house, monkeypatch):
     """The host saw a GPU, then the driver broke: each program's own process finds none."""
     monkeypatch.setattr(verify, "ask", lambda _: GPU)
