@@ -17,5 +17,8 @@ accelerator = Accelerator(cpu=not torch.accelerator.is_available())
 rank = accelerator.process_index
 print(f"rank {rank}: one of {accelerator.num_processes} processes")
 print(f"rank {rank}: the one that prints and saves: {accelerator.is_main_process}")
+
+mine = torch.tensor([rank], device=accelerator.device)
+print(f"rank {rank}: gathered from all: {accelerator.gather(mine).tolist()}")
 accelerator.end_training()
 # --8<-- [end:main]

@@ -4,6 +4,7 @@
 #
 # [tool.lesson]
 # seconds = 5
+# ranks = 2
 # devices = ["cpu"]
 # ///
 """mixed_precision="fp16" on a CPU: no error, no warning, and no mixed precision."""
@@ -22,7 +23,8 @@ model[0].register_forward_hook(lambda layer, inputs, output: inner.append(output
 model = accelerator.prepare(model)
 model(torch.randn(8, 2))
 
-print("asked for:", accelerator.mixed_precision)
-print("computed :", inner[0])
-print("scaler   :", accelerator.scaler)
+accelerator.print("asked for:", accelerator.mixed_precision)
+accelerator.print("computed :", inner[0])
+accelerator.print("scaler   :", accelerator.scaler)
+accelerator.end_training()
 # --8<-- [end:main]

@@ -18,6 +18,7 @@ accelerator = Accelerator(
     cpu=not torch.accelerator.is_available(),
     dataloader_config=DataLoaderConfiguration(split_batches=True),
 )
+accelerator.wait_for_everyone()  # all have joined
 # --8<-- [start:new]
 loader = DataLoader(TensorDataset(torch.randn(512, 2)), batch_size=63)
 # --8<-- [end:new]

@@ -12,6 +12,7 @@
 # --8<-- [start:main]
 import os
 
+import torch
 from accelerate import Accelerator
 
 # --8<-- [start:new]
@@ -20,4 +21,5 @@ accelerator = Accelerator()
 rank = os.environ["RANK"]
 print(f"rank {rank}: Accelerate says {accelerator.process_index} of {accelerator.num_processes}")
 print(f"rank {rank}: prints and saves: {accelerator.is_main_process}")
+torch.distributed.barrier()  # no one leaves before all have joined
 # --8<-- [end:main]

@@ -19,5 +19,6 @@ print(f"rank {accelerator.process_index}: loss {loss.item()}")
 torch.save(loss, "loss.pt")
 # --8<-- [end:new]
 print(f"rank {accelerator.process_index}: wrote loss.pt")
+accelerator.wait_for_everyone()  # no one leaves before all have joined
 accelerator.end_training()
 # --8<-- [end:main]

@@ -12,6 +12,7 @@
 # --8<-- [start:main]
 import os
 
+import torch
 from accelerate import Accelerator, PartialState
 
 # --8<-- [start:new]
@@ -21,4 +22,5 @@ if PartialState().is_main_process:
 
 accelerator = Accelerator(cpu=True)
 print(f"rank {os.environ['RANK']}: one of {accelerator.num_processes}")
+torch.distributed.barrier()  # no one leaves before all have joined
 # --8<-- [end:main]
