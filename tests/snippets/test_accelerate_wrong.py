@@ -15,39 +15,29 @@ __all__ = ["changed", "fresh"]
 CPU = "cpu=not torch.accelerator.is_available()"
 
 
-@pytest.fixture
-def cured(changed):
-    """Run a wrong program with its mistake mended: ``cured("name", (old, new), …, then=code)``."""
-
-    def run(name, *changes, **options):
-        return changed(f"accelerate/wrong/{name}.py", *changes, **options)
-
-    return run
-
-
 # Errors that name the mistake
 
 
-def test_one_accelerator_with_all_settings_cures_second_accelerator(cured):
-    printed = cured(
-        "second_accelerator",
+def test_one_accelerator_with_all_settings_cures_second_accelerator(changed):
+    printed = changed(
+        "accelerate/wrong/second_accelerator.py",
         (f"Accelerator({CPU})", f'Accelerator({CPU}, mixed_precision="bf16")'),
         ('Accelerator(mixed_precision="bf16")', "Accelerator()"),
     )
     assert printed == "first : bf16\nsecond: bf16\n"
 
 
-def test_unwrap_model_gives_the_method_of_the_model_back(cured):
-    printed = cured(
-        "own_method",
+def test_unwrap_model_gives_the_method_of_the_model_back(changed):
+    printed = changed(
+        "accelerate/wrong/own_method.py",
         ("model.classify(inputs)", "labels = accelerator.unwrap_model(model).classify(inputs)"),
         then="accelerator.print(len(labels))\naccelerator.end_training()\n",
     )
     assert printed == "4\n"
 
 
-def test_on_one_process_the_method_is_there(cured):
-    assert cured("own_method", then="print(len(inputs))\n", ranks=1) == "4\n"
+def test_on_one_process_the_method_is_there(changed):
+    assert changed("accelerate/wrong/own_method.py", then="print(len(inputs))\n", ranks=1) == "4\n"
 
 
 def test_a_forward_pass_around_the_wrapper_averages_no_gradients(changed):
@@ -59,18 +49,18 @@ def test_a_forward_pass_around_the_wrapper_averages_no_gradients(changed):
     assert first != second
 
 
-def test_unwrapping_before_saving_cures_module_keys(cured):
-    printed = cured(
-        "module_keys",
+def test_unwrapping_before_saving_cures_module_keys(changed):
+    printed = changed(
+        "accelerate/wrong/module_keys.py",
         ("accelerator.save(model.", "accelerator.save(accelerator.unwrap_model(model)."),
         then="print(*weights)\n",
     )
     assert printed == "weight bias\n" * 2
 
 
-def test_a_file_with_the_prefix_can_be_mended(cured):
-    printed = cured(
-        "module_keys",
+def test_a_file_with_the_prefix_can_be_mended(changed):
+    printed = changed(
+        "accelerate/wrong/module_keys.py",
         (
             "plain.load_state_dict(weights)\n",
             "from torch.nn.modules.utils import consume_prefix_in_state_dict_if_present\n"
@@ -81,27 +71,27 @@ def test_a_file_with_the_prefix_can_be_mended(cured):
     assert printed == "<All keys matched successfully>\n" * 2
 
 
-def test_a_batch_that_can_be_divided_cures_odd_batch(cured):
-    printed = cured(
-        "odd_batch",
+def test_a_batch_that_can_be_divided_cures_odd_batch(changed):
+    printed = changed(
+        "accelerate/wrong/odd_batch.py",
         ("batch_size=63", "batch_size=64"),
         then="accelerator.print(len(next(iter(loader))[0]))\naccelerator.end_training()\n",
     )
     assert printed == "32\n"
 
 
-def test_without_split_batches_any_batch_will_do(cured):
-    printed = cured(
-        "odd_batch",
+def test_without_split_batches_any_batch_will_do(changed):
+    printed = changed(
+        "accelerate/wrong/odd_batch.py",
         ("split_batches=True", "split_batches=False"),
         then="accelerator.print(len(next(iter(loader))[0]))\naccelerator.end_training()\n",
     )
     assert printed == "63\n"
 
 
-def test_an_accelerator_inside_the_function_cures_notebook_accelerator(cured):
-    printed = cured(
-        "notebook_accelerator",
+def test_an_accelerator_inside_the_function_cures_notebook_accelerator(changed):
+    printed = changed(
+        "accelerate/wrong/notebook_accelerator.py",
         ("# --8<-- [start:new]\naccelerator = Accelerator(cpu=True)\n# --8<-- [end:new]\n", ""),
         (
             '    accelerator.print("training")',
@@ -122,9 +112,9 @@ def test_a_call_on_one_process_waits_until_the_time_out(ranks):
     assert any("Timed out waiting 2000ms" in message for message in said), said
 
 
-def test_gathering_on_all_processes_cures_gather_on_main(cured):
-    printed = cured(
-        "gather_on_main",
+def test_gathering_on_all_processes_cures_gather_on_main(changed):
+    printed = changed(
+        "accelerate/wrong/gather_on_main.py",
         (
             "if accelerator.is_main_process:\n",
             "mean = accelerator.gather(loss).mean()\nif accelerator.is_main_process:\n",
@@ -138,25 +128,27 @@ def test_gathering_on_all_processes_cures_gather_on_main(cured):
 # The processes do not find each other
 
 
-def test_cpu_true_cures_one_of_one(cured):
-    printed = cured("one_of_one", ("= Accelerator()", "= Accelerator(cpu=True)"))
+def test_cpu_true_cures_one_of_one(changed):
+    printed = changed(
+        "accelerate/wrong/one_of_one.py", ("= Accelerator()", "= Accelerator(cpu=True)")
+    )
     assert "rank 0: Accelerate says 0 of 2" in printed
     assert "rank 1: Accelerate says 1 of 2\nrank 1: prints and saves: False" in printed
 
 
-def test_the_accelerator_first_cures_state_before(cured):
+def test_the_accelerator_first_cures_state_before(changed):
     made = "accelerator = Accelerator(cpu=True)\n"
-    printed = cured(
-        "state_before",
+    printed = changed(
+        "accelerate/wrong/state_before.py",
         (made, ""),
         ("if PartialState()", made + "if PartialState()"),
     )
     assert printed == "rank 0: prepares the data\nrank 0: one of 2\nrank 1: one of 2\n"
 
 
-def test_a_tracker_that_asks_for_the_main_process_settles_the_state_too(cured):
-    printed = cured(
-        "state_before",
+def test_a_tracker_that_asks_for_the_main_process_settles_the_state_too(changed):
+    printed = changed(
+        "accelerate/wrong/state_before.py",
         (
             "if PartialState().is_main_process:",
             "from accelerate.tracking import GeneralTracker, on_main_process\n"
@@ -171,9 +163,10 @@ def test_a_tracker_that_asks_for_the_main_process_settles_the_state_too(cured):
     assert printed.count("one of 1") == 2
 
 
-def test_bf16_cures_fp16_on_cpu(cured):
-    printed = cured(
-        "fp16_on_cpu", ('cpu=True, mixed_precision="fp16"', 'cpu=True, mixed_precision="bf16"')
+def test_bf16_cures_fp16_on_cpu(changed):
+    printed = changed(
+        "accelerate/wrong/fp16_on_cpu.py",
+        ('cpu=True, mixed_precision="fp16"', 'cpu=True, mixed_precision="bf16"'),
     )
     assert "computed : torch.bfloat16" in printed
 
@@ -181,18 +174,18 @@ def test_bf16_cures_fp16_on_cpu(cured):
 # prepare was forgotten for something
 
 
-def test_assigning_what_prepare_returns_keeps_the_weights_together(cured):
-    printed = cured(
-        "not_assigned",
+def test_assigning_what_prepare_returns_keeps_the_weights_together(changed):
+    printed = changed(
+        "accelerate/wrong/not_assigned.py",
         ("\naccelerator.prepare(model,", "\nmodel, optimizer = accelerator.prepare(model,"),
     )
     first, second = (line.split()[-1] for line in printed.splitlines())
     assert first == second
 
 
-def test_preparing_the_loader_cures_loader_left_out(cured):
-    printed = cured(
-        "loader_left_out",
+def test_preparing_the_loader_cures_loader_left_out(changed):
+    printed = changed(
+        "accelerate/wrong/loader_left_out.py",
         (
             "model, optimizer = accelerator.prepare(model, optimizer)",
             "model, optimizer, loader = accelerator.prepare(model, optimizer, loader)",
@@ -204,14 +197,16 @@ def test_preparing_the_loader_cures_loader_left_out(cured):
     ]
 
 
-def test_a_plain_loader_cures_sampler_twice(cured):
-    printed = cured("sampler_twice", ("batch_size=2, sampler=sampler", "batch_size=2"))
+def test_a_plain_loader_cures_sampler_twice(changed):
+    printed = changed(
+        "accelerate/wrong/sampler_twice.py", ("batch_size=2, sampler=sampler", "batch_size=2")
+    )
     assert printed == "samples seen: [0, 1, 2, 3, 4, 5, 6, 7]\n"
 
 
-def test_preparing_the_optimizer_cures_optimizer_left_out(cured):
-    printed = cured(
-        "optimizer_left_out",
+def test_preparing_the_optimizer_cures_optimizer_left_out(changed):
+    printed = changed(
+        "accelerate/wrong/optimizer_left_out.py",
         (
             "model, loader = accelerator.prepare(model, loader)",
             "model, loader, optimizer = accelerator.prepare(model, loader, optimizer)",
@@ -223,10 +218,10 @@ def test_preparing_the_optimizer_cures_optimizer_left_out(cured):
 # Gradients of the wrong size
 
 
-def test_accumulate_cures_no_accumulate(cured):
+def test_accumulate_cures_no_accumulate(changed):
     mistake = "    optimizer.zero_grad()\n    accelerator.backward(loss)\n    optimizer.step()\n"
-    printed = cured(
-        "no_accumulate",
+    printed = changed(
+        "accelerate/wrong/no_accumulate.py",
         (
             mistake,
             "    with accelerator.accumulate(model):\n"
@@ -240,16 +235,17 @@ def test_accumulate_cures_no_accumulate(cured):
     assert steps[3] > 0.25
 
 
-def test_accelerator_backward_cures_plain_backward(cured):
-    printed = cured(
-        "plain_backward", ("        loss.backward()", "        accelerator.backward(loss)")
+def test_accelerator_backward_cures_plain_backward(changed):
+    printed = changed(
+        "accelerate/wrong/plain_backward.py",
+        ("        loss.backward()", "        accelerator.backward(loss)"),
     )
     assert "too large                  : 1.00 times" in printed
 
 
-def test_clipping_once_keeps_the_direction(cured):
-    printed = cured(
-        "clip_each_batch",
+def test_clipping_once_keeps_the_direction(changed):
+    printed = changed(
+        "accelerate/wrong/clip_each_batch.py",
         (
             "        accelerator.clip_grad_norm_(model.parameters(), max_norm=1.0)",
             "        if accelerator.sync_gradients:\n"
@@ -267,14 +263,17 @@ def test_a_prepared_schedule_of_ten_steps_is_over_in_five(ranks):
         assert rank["rates"][4] > 0.15
 
 
-def test_leaving_the_scheduler_out_of_prepare_cures_scheduler_too_fast(cured):
-    printed = cured("scheduler_too_fast", ("scheduler = accelerator.prepare(scheduler)\n", ""))
+def test_leaving_the_scheduler_out_of_prepare_cures_scheduler_too_fast(changed):
+    printed = changed(
+        "accelerate/wrong/scheduler_too_fast.py",
+        ("scheduler = accelerator.prepare(scheduler)\n", ""),
+    )
     assert printed == "learning rates: 1.0 0.9 0.8 0.7 0.6 0.5 0.4 0.3 0.2 0.1\n"
 
 
-def test_splitting_the_batches_cures_it_too(cured):
-    printed = cured(
-        "scheduler_too_fast",
+def test_splitting_the_batches_cures_it_too(changed):
+    printed = changed(
+        "accelerate/wrong/scheduler_too_fast.py",
         ("import Accelerator\n", "import Accelerator, DataLoaderConfiguration\n"),
         (
             CPU,
@@ -301,28 +300,31 @@ def test_a_cosine_schedule_that_is_over_rises_again():
 # Numbers and files that are not right
 
 
-def test_gather_for_metrics_cures_gather_repeated(cured):
-    printed = cured(
-        "gather_repeated", ("accelerator.gather(batch)", "accelerator.gather_for_metrics(batch)")
+def test_gather_for_metrics_cures_gather_repeated(changed):
+    printed = changed(
+        "accelerate/wrong/gather_repeated.py",
+        ("accelerator.gather(batch)", "accelerator.gather_for_metrics(batch)"),
     )
     assert printed == "accuracy: 6 of 9 = 0.667\n"
 
 
-def test_gathering_each_sample_cures_mean_of_means(cured):
-    printed = cured("mean_of_means", ("batch.float().mean())", "batch.float())"))
+def test_gathering_each_sample_cures_mean_of_means(changed):
+    printed = changed(
+        "accelerate/wrong/mean_of_means.py", ("batch.float().mean())", "batch.float())")
+    )
     assert printed == "accuracy: 0.667, to be 0.667\n"
 
 
-def test_prepare_before_load_state_cures_load_before_prepare(cured):
+def test_prepare_before_load_state_cures_load_before_prepare(changed):
     load = 'accelerator.load_state("checkpoint")\n'
     prepare = "model = accelerator.prepare(model)\n"
-    printed = cured("load_before_prepare", (load + prepare, prepare + load))
+    printed = changed("accelerate/wrong/load_before_prepare.py", (load + prepare, prepare + load))
     assert printed == "the weights that were saved: True\n"
 
 
-def test_a_seedable_sampler_and_set_epoch_cure_resume_other_order(cured):
-    printed = cured(
-        "resume_other_order",
+def test_a_seedable_sampler_and_set_epoch_cure_resume_other_order(changed):
+    printed = changed(
+        "accelerate/wrong/resume_other_order.py",
         (
             "import Accelerator, skip_first_batches",
             "import Accelerator, DataLoaderConfiguration, skip_first_batches",
@@ -340,9 +342,9 @@ def test_a_seedable_sampler_and_set_epoch_cure_resume_other_order(cured):
     assert printed == "epoch 1: 16 samples, 16 different ones of 16\n"
 
 
-def test_accelerate_s_print_and_save_cure_print_everywhere(cured):
-    printed = cured(
-        "print_everywhere",
+def test_accelerate_s_print_and_save_cure_print_everywhere(changed):
+    printed = changed(
+        "accelerate/wrong/print_everywhere.py",
         (
             'print(f"rank {accelerator.process_index}: loss {loss.item()}")\n'
             'torch.save(loss, "loss.pt")\n',
