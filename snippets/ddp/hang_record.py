@@ -8,12 +8,6 @@
 # ///
 """The flight recorder: what each rank has called, and what of it has ended."""
 
-# --8<-- [start:setup]
-import os
-
-os.environ["TORCH_FR_BUFFER_SIZE"] = "100"  # entries; set it before the process starts
-# --8<-- [end:setup]
-
 # --8<-- [start:main]
 import json
 import time
