@@ -11,19 +11,8 @@
 # --8<-- [start:main]
 from torch import nn
 
-
-class Classifier(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.head = nn.Linear(2, 2)
-
-    def forward(self, inputs):
-        return self.head(inputs)
-
-
-parallel = nn.DataParallel(Classifier())
+parallel = nn.DataParallel(nn.Linear(2, 2))
 # --8<-- [start:new]
-for weight in parallel.head.parameters():
-    # --8<-- [end:new]
-    weight.requires_grad = False
+parallel.weight.requires_grad = False
+# --8<-- [end:new]
 # --8<-- [end:main]
