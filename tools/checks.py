@@ -688,6 +688,10 @@ class Block:
         return [side.path for side in _sides(self.difference or "")]
 
 
+_STYLED = re.compile(r"url\(\s*['\"]?([^'\")]+)")
+_FETCHED = {"icon", "apple-touch-icon", "stylesheet", "preload", "modulepreload", "prefetch"}
+
+
 class _Reader(HTMLParser):
     """Collects blocks, ids, headings, addresses and the text outside code of a page."""
 
@@ -704,6 +708,7 @@ class _Reader(HTMLParser):
         self.blocks: list[Block] = []
         self.ids: list[str] = []
         self.addresses: list[str] = []
+        self.loaded: list[str] = []  # addresses that a browser asks for without being told to
         self.headings: list[str | None] = []  # their ids
         self.prose: list[str] = []
         self._text: list[str] | None = None
@@ -717,12 +722,15 @@ class _Reader(HTMLParser):
             self.ids.append(attributes["id"])
         if re.fullmatch("h[1-6]", tag):
             self.headings.append(attributes.get("id"))
-        for name in ("href", "src"):
-            if attributes.get(name):
-                self.addresses.append(attributes[name])
-        for candidate in (attributes.get("srcset") or "").split(","):
-            if candidate.strip():
-                self.addresses.append(candidate.split()[0])
+        loaded = [attributes.get(name) for name in ("src", "data", "poster", "background")]
+        loaded += [c.split()[0] for c in (attributes.get("srcset") or "").split(",") if c.strip()]
+        if tag in ("use", "image", "feimage"):  # of SVG
+            loaded += [attributes.get("href"), attributes.get("xlink:href")]
+        loaded += _STYLED.findall(attributes.get("style") or "")
+        self.loaded += filter(None, loaded)
+        self.addresses += filter(None, [attributes.get("href"), *loaded])
+        if tag == "link" and set((attributes.get("rel") or "").lower().split()) & _FETCHED:
+            self.loaded.append(attributes.get("href") or "")
         if tag in self.VOID:
             if tag == "br" and self._text is not None:
                 self._text.append("\n")
@@ -914,6 +922,16 @@ def _unread(reader: _Reader, page: Page) -> list[Fault]:
     for id in [id for id, count in Counter(reader.ids).items() if count > 1]:
         line = _line_of(page, f'id="{id}"', f"#{id} ", f"#{id}}}", id)
         found.append(Fault(page.file, line, f"the id {id!r} is on the page twice", "use another"))
+    for address in dict.fromkeys(reader.loaded):
+        if urllib.parse.urlsplit(address.strip()).netloc:
+            found.append(
+                Fault(
+                    page.file,
+                    _line_of(page, address),
+                    f"{address!r} is loaded from another host",
+                    "keep a copy in docs/ and show that, or link to it",
+                )
+            )
     for text in "".join(reader.prose).split("\n"):
         if markup := _MARKUP.search(text):
             near = text[max(0, markup.start() - 20) : markup.end() + 10].strip()

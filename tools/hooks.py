@@ -32,13 +32,20 @@ _pages = []  # all pages, in the order of the navigation
 def on_config(config):
     """Give the language its address, its version if it has one, and its words."""
     lang, version = config.theme["language"], os.environ.get("SITE_VERSION", "")
-    config.site_url = config.extra["site_root"].rstrip("/") + f"/{lang}/"
+    root = config.extra.get("site_root")
+    if not re.match("https?://[^/]", str(root)):
+        raise BuildError(
+            f"mkdocs.yml: {root!r} is no address of a site; extra.site_root, or SITE_ROOT if it "
+            "is set, must be like https://name.example/"
+        )
+    config.site_url = root.rstrip("/") + f"/{lang}/"
     if version:
         config.site_url += f"{version}/"
         config.extra["version"] = version
         # What search engines should know a page by: not one address for each version of it.
         config.extra["stable"] = "dev/" if version == "dev" else f"{front.LATEST}/"
         config.extra["offline"] = offline.name(lang, version)
+        config.mdx_configs["tools.markdown.stale"]["version"] = version
     # Not a dict: in a template `words.copy` would be its method.
     config.extra["words"] = SimpleNamespace(**words(lang))
     config.extra["languages"] = {code: words(code)["language"] for code in languages()}

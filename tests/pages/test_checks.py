@@ -420,6 +420,31 @@ def test_what_the_reader_sees_and_the_other_checks_do_not(render, text, message)
     assert message in render(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "![A](https://a.example/b.png)",
+        '<img alt="A" src="//a.example/b.png">',
+        '<img alt="A" src="b.png" srcset="c.png 1x, https://a.example/b.png 2x">',
+        '<iframe src="https://a.example/b.png"></iframe>',
+        '<video poster="https://a.example/b.png"></video>',
+        '<object data="https://a.example/b.png"></object>',
+        '<link rel="stylesheet" href="https://a.example/b.png">',
+        "<p style=\"background: url('https://a.example/b.png')\">A</p>",
+        '<svg><image href="https://a.example/b.png"/></svg>',
+    ],
+)
+def test_what_another_host_would_be_asked_for_is_a_fault(render, text):
+    found = render(f"Text.\n\n{text}\n")
+    assert re.search(
+        r"docs/en/x\.md:7: '(https:)?//a\.example/b\.png' is loaded from another host; keep", found
+    ), found
+
+
+def test_a_link_to_another_host_and_a_picture_of_ours_are_no_fault(render):
+    assert render("[A](https://a.example/) ![B](b.png) <img alt='' src='data:image/png,x'>\n") == ""
+
+
 def test_headings_links_and_notes_in_order_have_no_fault(render):
     text = "## A { #a }\n\n[x](#a), [x][y], `[x][z]`, **b**[^1]\n\n[y]: #a\n[^1]: Note.\n"
     assert render(text) == ""

@@ -134,6 +134,12 @@ def test_a_place_that_can_not_be_written_is_told(tree):
     assert re.fullmatch(r"cannot write .*/site: File exists\n", done.stderr), done.stderr
 
 
+@pytest.mark.parametrize("address", ["", "here", "https:///"])
+def test_a_site_without_an_address_is_refused(tree, monkeypatch, address):
+    monkeypatch.setenv("SITE_ROOT", address)
+    refused(tree, r"en: mkdocs\.yml: .* is no address of a site; .*SITE_ROOT")
+
+
 def test_a_template_that_cannot_be_read_is_told_with_file_and_line(tree):
     tree.write("theme/main.html", '{% extends "base.html" %}\n{% block content %}\n{% endblok %}\n')
     refused(tree, r"theme/main\.html:3: ")

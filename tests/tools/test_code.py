@@ -107,6 +107,21 @@ def test_an_output_has_its_label_in_the_language_of_the_page(render):
     assert page.find(".//span[@class='listing-label']").text == "Output (CUDA)"
 
 
+def test_the_message_of_an_error_or_a_warning_is_marked_and_nothing_else(render, snippets):
+    printed = (
+        "total: 3\n[rank1]: torch.DistError: it <failed>: no\nmore of it\n"
+        "UserWarning: beware\nError: none\nan Error: in a line\nValueError: last\n"
+    )
+    (snippets / "small/right.out").write_text(printed)
+    code = render(fence("small/right.out", "text")).find(".//code")
+    assert "".join(code.itertext()) == printed
+    assert [(line.get("class"), line.text) for line in code] == [
+        ("said-error", "[rank1]: torch.DistError: it <failed>: no\n"),
+        ("said-warning", "UserWarning: beware\n"),
+        ("said-error", "ValueError: last\n"),
+    ]
+
+
 def test_a_wrong_program_says_so(render):
     listing = render(fence("small/wrong/loud.py:main")).find("./div")
     assert listing.get("class") == "listing wrong"

@@ -1,5 +1,6 @@
 """The record of the translations: what makes a section stale, and who is told."""
 
+import re
 import subprocess
 
 import markdown
@@ -379,6 +380,8 @@ def test_the_start_of_a_page_has_one_note_after_its_lead(house, old, wrapped):
 )
 def test_the_link_leads_from_each_page_to_the_english_one(name, id, link):
     assert address(pages.parse("", "fr", name, "x"), id) == link
+    published = re.sub(r"((?:\.\./)+)en/", r"../\1en/2.13/", link)
+    assert address(pages.parse("", "fr", name, "x"), id, "2.13") == published
 
 
 def test_a_stale_section_that_does_not_say_so_is_a_fault(house):

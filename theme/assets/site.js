@@ -18,7 +18,7 @@
   });
 
   // Links to another language or version lead to the same place of the page: ids are the same in all of them.
-  const keepPlace = () => { for (const a of all("a[hreflang], [data-keeps-place]")) a.hash = location.hash; };
+  const keepPlace = () => { for (const a of all("a[hreflang]:not(main a), [data-keeps-place]")) a.hash = location.hash; };
   addEventListener("hashchange", keepPlace);
   keepPlace();
   for (const menu of all("details.menu")) {
@@ -29,7 +29,7 @@
   }
   // The page above the languages remembers what was chosen.
   addEventListener("click", event => {
-    const chosen = event.target.closest?.("a[hreflang]");
+    const chosen = event.target.closest?.("a[hreflang]:not(main a)");
     if (chosen) try { localStorage.language = chosen.hreflang; } catch { /* storage is off */ }
   });
 

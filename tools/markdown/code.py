@@ -40,6 +40,9 @@ _FENCE = re.compile(r"^(?P<indent>[ \t>]*)(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>.
 _INCLUDE = re.compile(r'^[ \t>]*-+8<-+[ \t]+"(?P<path>[^":]+)(?::(?P<section>[^"]*))?"[ \t]*$')
 _BLOCK = re.compile(r"\s*<div\b(?P<attributes>[^>]*\bdata-(?:snippet|output)=[^>]*)>")
 _ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
+_SAID = re.compile(
+    r"^(?:\[rank\d+\]: )?(?:\w+\.)*[A-Z]\w*(?P<kind>Error|Exception|Warning): .*\n?", re.M
+)
 _PLACEHOLDER = re.compile("\x02wzxhzdk:(\\d+)\x03")
 
 
@@ -80,6 +83,18 @@ def _header(fence: re.Match, said: str) -> str:
     language, _, rest = info.partition(" ")
     inside = " ".join(filter(None, ["." + language.lstrip("."), rest, said]))
     return f"{fence['indent']}{fence['fence']}{{ {inside} }}"
+
+
+def _marked(html: str) -> str:
+    """Return an output with a mark on each line that is an error's or a warning's message."""
+
+    def mark(line: re.Match) -> str:
+        kind = "warning" if line["kind"] == "Warning" else "error"
+        return f'<span class="said-{kind}">{line[0]}</span>'
+
+    head, start, rest = html.partition("<code>")
+    text, end, tail = rest.partition("</code>")
+    return f"{head}{start}{_SAID.sub(mark, text)}{end}{tail}"
 
 
 def add_badge(
@@ -163,7 +178,10 @@ class _Titles(Treeprocessor):
             for at, child in enumerate(parent):
                 place = _PLACEHOLDER.fullmatch((child.text or "").strip())
                 if child.tag == "p" and place and int(place[1]) in blocks:
-                    said = blocks.pop(int(place[1]))
+                    said = blocks.pop(number := int(place[1]))
+                    if "data-output" in said:
+                        stash = self.md.htmlStash.rawHtmlBlocks
+                        stash[number] = _marked(stash[number])
                     program = said.get("data-snippet") or program_of(said["data-output"])
                     parent[at] = self._listing(child, said, program, program == above)
                     above = program

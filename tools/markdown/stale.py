@@ -40,11 +40,12 @@ def stale_ids(page: pages.Page, root: Path = ROOT) -> set[str]:
     return {section.id for section in found if section.stale}
 
 
-def address(page: pages.Page, id: str) -> str:
-    """Return the link from a page to a section of the English one."""
+def address(page: pages.Page, id: str, version: str = "") -> str:
+    """Return the link from a page to a section of the English one, in the same version."""
     stem = page.name.removesuffix("index").strip("/")
     depth = len(stem.split("/")) if stem else 0
-    path = "../" * (depth + 1) + "en/" + (f"{stem}/" if stem else "")
+    up, down = ("../", f"{version}/") if version else ("", "")
+    path = up + "../" * (depth + 1) + f"en/{down}" + (f"{stem}/" if stem else "")
     return path if id == "top" else f"{path}#{id}"
 
 
@@ -59,9 +60,9 @@ class _Source(Preprocessor):
 
 
 class _Notes(Treeprocessor):
-    def __init__(self, md, source: _Source, lang: str, root: Path):
+    def __init__(self, md, source: _Source, lang: str, root: Path, version: str):
         super().__init__(md)
-        self.source, self.lang, self.root = source, lang, root
+        self.source, self.lang, self.root, self.version = source, lang, root, version
 
     def run(self, tree: etree.Element) -> None:
         if self.lang == "en":
@@ -96,18 +97,20 @@ class _Notes(Treeprocessor):
         note.tail = "\n"
         said = etree.SubElement(note, "p")
         said.text = word["stale"] + " "
-        link = etree.SubElement(said, "a", {"href": address(page, id), "hreflang": "en"})
+        link = etree.SubElement(said, "a", {"hreflang": "en"})
+        link.set("href", address(page, id, self.version))
         link.text = word["stale_link"]
         return note
 
 
 class StaleExtension(Extension):
-    """Options: `lang` of the page, `root` of the repository."""
+    """Options: `lang` of the page, `root` of the repository, `version` of the site."""
 
     def __init__(self, **options):
         self.config = {
             "lang": ["en", "language of the page"],
             "root": [str(ROOT), "the folder that holds docs/, locales/ and snippets/"],
+            "version": ["", "what the site is published as, if it has versions"],
         }
         super().__init__(**options)
 
@@ -117,7 +120,8 @@ class StaleExtension(Extension):
         The link leads out of the language's own pages, which is all that a site builder knows.
         """
         source = _Source(md)
-        notes = _Notes(md, source, self.getConfig("lang"), Path(self.getConfig("root")))
+        lang, version = self.getConfig("lang"), self.getConfig("version")
+        notes = _Notes(md, source, lang, Path(self.getConfig("root")), version)
         md.preprocessors.register(source, "stale_source", 1000)
         md.treeprocessors.register(notes, "stale_notes", -10)
 
