@@ -11,7 +11,7 @@ from .words import Words
 #: Left edge, color and rounding of the boxes of each rank; between the two lies the network.
 LANES = ((8, BITS32, 0), (240, BITS16, 15))
 BOX, HIGH, STEP = 112, 32, 46
-LEFT, RIGHT, LONG = 140, 220, 74
+LEFT, RIGHT, LONG = 135, 225, 74
 
 
 def draw(words: Words, snippets: Path) -> str:
