@@ -16,5 +16,5 @@ for gpus in (1, 2, 8, 64, 512):
     steps = 1 + 0.05 * torch.randn(2000, gpus)  # 5% up and down, by chance
     slowest = steps.max(dim=1).values.mean()
     lost = 1 - steps.mean() / slowest
-    print(f"{gpus:4}   {steps.mean().item():11.2f}   {slowest.item():19.2f}   {lost.item():9.1%}")
+    print(f"{gpus:4}   {steps.mean().item():11.4f}   {slowest.item():19.4f}   {lost.item():9.1%}")
 # --8<-- [end:main]

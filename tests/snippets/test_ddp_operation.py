@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch.distributed as dist
+from torch._C._distributed_c10d import _dump_fr_trace_json
 from torch.distributed import run as torchrun
 
 from tests.snippets.conftest import ROOT
@@ -109,6 +110,18 @@ def test_the_recorder_knows_what_was_called_and_what_has_ended(ranks):
     assert other == [f"rank 1: {call}" for call in called]
     assert waiting[1:3] == [f"rank 0: {call}" for call in called]
     assert waiting[3:] == ["rank 0: 3 gloo:all_reduce of [2, 2] never ended"]
+
+
+def test_the_recorder_keeps_the_last_2000_collectives(ranks):
+    kept = ranks("ddp/wrong/loss_summed.py", after=recorded_of_many)
+    assert [one["__after__"] for one in kept] == [(2000, 2100)] * 2
+
+
+def recorded_of_many(namespace):
+    for _ in range(2099):  # and one by the program
+        dist.all_reduce(namespace["loss"])
+    entries = json.loads(_dump_fr_trace_json())["entries"]
+    return len(entries), entries[-1]["collective_seq_id"]
 
 
 # Several machines, restarts, SLURM: the very commands of the page

@@ -81,7 +81,9 @@ def test_the_same_model_on_all_ranks_is_wrapped(cured):
 def test_a_number_of_classes_that_all_agree_on_is_wrapped(cured):
     change = (
         "classes = len(labels.unique())\n",
-        "most = labels.max() + 1\ndist.all_reduce(most, dist.ReduceOp.MAX)\nclasses = most.item()\n",
+        "most = labels.max()\n"
+        "dist.all_reduce(most, dist.ReduceOp.MAX)\n"
+        "classes = most.item() + 1\n",
     )
     text = cured("ddp/wrong/different_shapes.py", change, then="print(ddp.module.out_features)\n")
     assert text == "3\n3\n"
