@@ -342,6 +342,13 @@ def render(root):
     return faults
 
 
+def test_an_output_with_tabs_is_shown_with_spaces(render, root):
+    (root / "amp/a.out").write_text("Error:\n\tMissing\tkey\n")
+    text = '```text\n--8<-- "amp/a.out"\n```\n'
+    assert render(text) == ""
+    assert render(f"- x\n\n{text}".replace("\n", "\n    ").rstrip() + "\n") == ""
+
+
 def test_rendered_sections_outputs_and_commands_have_no_fault(render):
     text = PYTHON + '\n```text\n--8<-- "amp/a.out"\n```\n\n```bash\npip install torch\n```\n'
     assert render(text) == ""
@@ -553,3 +560,11 @@ def test_the_command_prints_each_fault_and_fails(monkeypatch, capsys):
     printed = capsys.readouterr()
     assert "docs/en/x.md:5: a fault; mend it" in printed.out
     assert printed.err == "1 fault\n"
+
+
+def test_a_page_without_translation_hides_no_fault_of_the_others(monkeypatch, capsys):
+    fault = checks.Fault("docs/fr/x.md", 1, checks.UNTRANSLATED, "translate docs/en/x.md")
+    monkeypatch.setattr(checks, "check_sources", lambda: [fault])
+    monkeypatch.setattr("tools.build.build_all", lambda *_: ["en: docs/en/y.md:3: broken"])
+    assert checks.main() == 1
+    assert capsys.readouterr().out.splitlines() == [str(fault), "en: docs/en/y.md:3: broken"]
