@@ -43,6 +43,17 @@ def test_no_sync_sends_nothing_and_the_fp16_hook_half(wire, count):
     assert rows["DDP, FP16 hook"][1] == pytest.approx(rows["DDP"][1] / 2, abs=0.01)
 
 
+def test_under_no_sync_gradients_are_added_up_all_the_same(ranks):
+    assert all(one["__after__"] for one in ranks("expect/wire.py", after=added_up, count=2))
+
+
+def added_up(namespace):
+    weight = next(namespace["ddp"].parameters())
+    before = weight.grad.clone()
+    namespace["accumulate"]()
+    return not before.equal(weight.grad)
+
+
 @pytest.mark.parametrize("count", [2, 4])
 def test_gloo_sends_an_all_reduce_for_a_reduce_scatter_and_that_is_the_rest_of_fsdp(wire, count):
     rows = wire(count)
