@@ -9,7 +9,6 @@ import os
 import shlex
 import subprocess
 import sys
-import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -257,6 +256,9 @@ def launched(*words):
     return launch._validate_launch_command(args)[0]
 
 
+TWO_GPUS = {"distributed_type": "MULTI_GPU", "num_processes": 2}
+
+
 def configuration(**settings):
     """Write a configuration file and return its name."""
     Path("my.yaml").write_text(yaml.safe_dump(settings))
@@ -328,43 +330,63 @@ def test_config_default_asks_nothing_and_writes_what_it_finds():
     assert Path(config_args.default_config_file).parts[-3:-1] == ("huggingface", "accelerate")
 
 
-def test_two_machines_train_as_one_when_both_lines_run_on_one_host(tmp_path):
-    # Real launches, as the page prints them: two agents, each with one process.
-    page = load_pages()["en"]["accelerate"]
-    commands = [
-        line
-        for fence in page.fences
-        if fence.lang == "bash"
-        for line in fence.body.splitlines()
-        if "two_machines.yaml" in line
-    ]
-    assert len(commands) == 2
-    for name in ("train.py", "two_machines.yaml"):
-        (tmp_path / name).write_bytes((ROOT / "accelerate" / name).read_bytes())
+def test_without_a_file_launch_reads_the_one_of_config_default(monkeypatch):
+    file = configuration(**TWO_GPUS)
+    for module in (launch, config_args):
+        monkeypatch.setattr(module, "default_config_file", file)
+    assert launched("train.py").num_processes == 2
+
+
+def as_printed(part: str, folder: Path) -> list[str]:
+    """Run the commands of the page that hold `part`, together, beside the lesson's files.
+
+    Returns what each printed: real launches, of each line as it stands.
+    """
+    for file in (ROOT / "accelerate").glob("*.*"):
+        (folder / file.name).write_bytes(file.read_bytes())
     environment = os.environ | {
         "MAIN": "127.0.0.1",
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         "CUDA_VISIBLE_DEVICES": "",
     }
-    machines = [
+    started = [
         subprocess.Popen(
-            ["bash", "-euo", "pipefail", "-c", command],
+            ["bash", "-euo", "pipefail", "-c", line],
+            cwd=folder,
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
-        for command in commands
+        for line in printed_lines()
+        if part in line
     ]
     try:
-        ended = [machine.communicate(timeout=150) for machine in machines]
+        ended = [process.communicate(timeout=150) for process in started]
     finally:
-        for machine in machines:
-            machine.kill()
-    expected = (ROOT / "accelerate/train.out").read_text()
-    for machine, (out, err) in zip(machines, ended, strict=True):
-        assert machine.returncode == 0, err
-        # In bf16, so a little different; and once on each machine.
+        for process in started:
+            process.kill()
+    for process, (_, err) in zip(started, ended, strict=True):
+        assert process.returncode == 0, err
+    return [out for out, _ in ended]
+
+
+def printed_lines() -> list[str]:
+    """The commands of the lesson's page."""
+    fences = load_pages()["en"]["accelerate"].fences
+    return [line for f in fences if f.lang == "bash" for line in f.body.splitlines()]
+
+
+def test_accelerate_launch_trains_on_two_processes_as_the_page_prints_it(tmp_path):
+    (out,) = as_printed("accelerate launch --multi_gpu", tmp_path)
+    assert not compare.differences((ROOT / "accelerate/train.out").read_text(), out, rtol=0.01), out
+
+
+def test_two_machines_train_as_one_when_both_lines_run_on_one_host(tmp_path):
+    machines = as_printed("two_machines.yaml", tmp_path)
+    assert len(machines) == 2
+    for out in machines:  # in bf16, so a little different; and once on each machine
+        expected = (ROOT / "accelerate/train.out").read_text()
         assert not compare.differences(expected, out, rtol=0.2), out
 
 
@@ -397,12 +419,13 @@ def count_buckets():
 
 
 def buckets(namespace):
-    return len(SENT)
+    """How many buckets were sent, and whether the last step's gradients are gone."""
+    return len(SENT), all(p.grad is None for p in namespace["model"].parameters())
 
 
 def test_nothing_is_sent_while_gradients_accumulate(ranks):
     for rank in ranks("accelerate/accumulate.py", before=count_buckets, after=buckets):
-        assert rank["__after__"] == 2  # of five batches: the fourth, and the last
+        assert rank["__after__"] == (2, True)  # of five batches: the fourth, and the last
 
 
 def test_the_last_batch_of_an_epoch_alone_counts_a_quarter_of_its_gradient():
@@ -656,17 +679,9 @@ def test_main_process_first_is_there():
 
 
 def test_the_commands_of_the_page_are_understood():
-    page = load_pages()["en"]["accelerate"]
-    lines = [
-        shlex.split(line)
-        for fence in page.fences
-        if fence.lang == "bash"
-        for line in fence.body.splitlines()
-    ]
+    lines = [shlex.split(line) for line in printed_lines()]
     mine = [words[2:] for words in lines if words[:2] == ["accelerate", "launch"]]
     assert len(mine) >= 5
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for words in mine:
-            args = launch.launch_command_parser().parse_args(words)
-            assert args.training_script == "train.py"
+    for words in mine:
+        args = launch.launch_command_parser().parse_args(words)
+        assert args.training_script == "train.py"

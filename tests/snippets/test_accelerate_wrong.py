@@ -108,8 +108,9 @@ def test_an_accelerator_inside_the_function_cures_notebook_accelerator(changed):
 
 
 def test_a_call_on_one_process_waits_until_the_time_out(ranks):
-    said = [rank["__exception__"] for rank in ranks("accelerate/wrong/gather_on_main.py")]
-    assert any("Timed out waiting 2000ms" in message for message in said), said
+    first, second = ranks("accelerate/wrong/gather_on_main.py")
+    assert "Timed out waiting 5000ms" in first["__exception__"]
+    assert second["__exception__"] is None
 
 
 def test_gathering_on_all_processes_cures_gather_on_main(changed):
@@ -120,6 +121,7 @@ def test_gathering_on_all_processes_cures_gather_on_main(changed):
             "mean = accelerator.gather(loss).mean()\nif accelerator.is_main_process:\n",
         ),
         ("accelerator.gather(loss).mean())", "mean.item())"),
+        ("time.sleep(7)", "pass"),
         then="accelerator.end_training()\n",
     )
     assert printed == "mean loss: 1.0\n"
