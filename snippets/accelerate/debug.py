@@ -22,8 +22,7 @@ def check():
     accelerator = Accelerator()
     rank = accelerator.process_index
     ranks = accelerator.gather(torch.tensor([rank]))
-    assert ranks.tolist() == [0, 1]
-    Path(f"rank{rank}").write_text(f"one of {accelerator.num_processes}, {accelerator.device.type}")
+    Path(f"rank{rank}").write_text(f"{accelerator.device.type}, gathered {ranks.tolist()}")
 
 
 debug_launcher(check, num_processes=2)
