@@ -17,6 +17,7 @@ from playwright.sync_api import Error
 from tools.languages import ROOT, languages
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
+LOOK = Path(__file__).with_name("accessibility.js")
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
@@ -58,6 +59,12 @@ def pages() -> list[str]:
     return found
 
 
+@cache
+def lessons() -> list[str]:
+    """Return the paths of the pages that show programs."""
+    return [path for path in pages() if "```python" in source(path).read_text("utf-8")]
+
+
 def watch(page, home: str) -> list[str]:
     """Return a list that fills with what goes wrong while `page` is used.
 
@@ -85,45 +92,68 @@ def watch(page, home: str) -> list[str]:
     return faults
 
 
-def accessibility(page) -> list[str]:
-    """Return what axe-core finds on the page, light and dark: each violation with its element.
+def accessibility(page, *widths: int) -> list[str]:
+    """Unfold the page; return what axe-core finds there, light and dark: what, and which element.
 
-    A lesson holds thousands of colored words of code, and axe looks at each for seconds: of those
-    that share color, ground and kind of block, in either scheme, one is left a word of its own.
+    It is asked everything at the first of the `widths` (by default, that of the page). At another
+    width, what a width can change is asked again, and everything of what is to be seen only there.
+
+    A lesson holds thousands of words that look alike, and axe takes long to find the ground of
+    each. So contrast is asked of one element of each look, and once all of the page has been looked
+    at, what is alike is left out (accessibility.js). At the end the page has everything again.
     """
+    height = page.viewport_size["height"]
+    first, *others = widths or (page.viewport_size["width"],)
+    settings = [(width, scheme) for width in (first, *others) for scheme in ("light", "dark")]
+    chosen, faults = [], []
+
+    def at(width: int, scheme: str) -> None:
+        page.emulate_media(color_scheme=scheme)
+        if page.viewport_size["width"] != width:
+            page.set_viewport_size({"width": width, "height": height})
+            page.evaluate("look.unfold()")
+
+    def ask(options: dict, setting: int = 0, part: str = "null") -> None:
+        asked = f"options => look.ask(options, {setting}, {part})"
+        for name, what, nodes in page.evaluate(asked, options):
+            for where, why in nodes:
+                where = re.sub(r'\[data-look="[^"]*"\]', "", where)  # ours
+                faults.append(f"{page.url}: {name}: {where}: {why or what}")
+
     if not page.evaluate("typeof axe === 'object'"):
         page.evaluate(AXE.read_text("utf-8") + ";undefined")
-    page.emulate_media(color_scheme="light")
-    page.evaluate(
-        """() => {
-          const seen = new Set();
-          for (const word of document.querySelectorAll("pre code span:not(:has(span))")) {
-            const around = [];
-            for (let e = word; e && e.tagName !== "ARTICLE"; e = e.parentElement)
-              around.push(e.className);
-            const kind = around.join("<");
-            if (seen.has(kind)) word.replaceWith(word.textContent); else seen.add(kind);
-          }
-        }"""
-    )
-    # The other rules would see the same elements again in the dark; only the colors are new.
-    light = _axe(page, {"type": "tag", "values": RULES})
-    page.emulate_media(color_scheme="dark")
-    return light + _axe(page, {"type": "rule", "values": ["color-contrast"]})
+    page.evaluate(LOOK.read_text("utf-8") + "look.unfold()")
+    for setting, (width, scheme) in enumerate(settings):
+        at(width, scheme)
+        chosen.append(page.evaluate(f"look.choose({setting}, {width})"))
+    try:
+        page.evaluate("look.plain()")
+        for width in (*others, first):
+            at(width, "light")
+            if width == first:
+                ask(_WITHOUT_CONTRAST)
+            else:
+                ask(_WITHOUT_CONTRAST, part=f"look.only({width}, {first})")
+                ask(_rule("target-size"))
+        page.evaluate("look.thin()")
+        for setting, (width, scheme) in enumerate(settings):
+            if chosen[setting]:
+                at(width, scheme)
+                ask(_rule("color-contrast"), setting)
+    finally:
+        at(*settings[0])
+        page.evaluate("look.restore()")
+    return faults
 
 
-def _axe(page, rules: dict) -> list[str]:
-    found = page.evaluate(
-        "run => axe.run({runOnly: run, resultTypes: ['violations']})"
-        ".then(r => r.violations.map(v => [v.id, v.help, v.nodes.map(n => [n.target.join(' '),"
-        " n.any.concat(n.all).map(c => c.message)[0]])]))",
-        rules,
-    )
-    return [
-        f"{page.url}: {name}: {target}: {why or what}"
-        for name, what, nodes in found
-        for target, why in nodes
-    ]
+def _rule(name: str) -> dict:
+    return {"runOnly": {"type": "rule", "values": [name]}}
+
+
+_WITHOUT_CONTRAST = {
+    "runOnly": {"type": "tag", "values": RULES},
+    "rules": {"color-contrast": {"enabled": False}},
+}
 
 
 def overflow(page) -> list[str]:

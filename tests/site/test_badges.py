@@ -33,10 +33,8 @@ def badge_faults(page) -> list[str]:
     return faults
 
 
-@pytest.mark.parametrize("lang", languages())
-@pytest.mark.parametrize("name", ["amp", "amp-errors"])
-def test_each_block_has_a_badge_that_opens_without_javascript(open_page, lang, name):
-    assert badge_faults(open_page(f"{lang}/{name}/", javascript=False)) == []
+def test_each_block_has_a_badge_that_opens_without_javascript(lesson_without_scripts):
+    assert badge_faults(lesson_without_scripts) == []
 
 
 @pytest.mark.parametrize(
