@@ -8,6 +8,7 @@ from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 
+from jinja2 import FileSystemBytecodeCache
 from mkdocs.exceptions import BuildError
 from mkdocs.plugins import CombinedEvent, event_priority
 from mkdocs.structure.files import File
@@ -149,6 +150,9 @@ def on_post_build(config):
 
 def on_env(env, **_):
     """Give the templates the course: all front matter has been read by now."""
+    compiled = ROOT / "build" / "cache" / "templates"
+    compiled.mkdir(parents=True, exist_ok=True)
+    env.bytecode_cache = FileSystemBytecodeCache(str(compiled))  # by the hash of their source
     env.globals["course"] = groups = course(_pages)
     env.globals["group_of"] = {p.file.src_uri: g for g in groups for p in (g.page, *g.beneath)}
     return env

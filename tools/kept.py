@@ -101,10 +101,26 @@ def _names(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
 
 
-def _beside(path: Path) -> str:
-    """Return the hash of a file and of the names in its folder."""
-    folder = os.listdir(path.parent) if path.parent.is_dir() else ["(none)"]
-    return _hash([_content(path), *sorted(n for n in folder if not n.startswith(("__", ".")))])
+def _folder(path: Path) -> str:
+    """Return the hash of the names in a folder."""
+    names = os.listdir(path) if path.is_dir() else ["(none)"]
+    return _hash(sorted(name for name in names if not name.startswith(("__", "."))))
+
+
+def _states(names: Iterable[str], known: dict[Path, str]) -> dict[str, str]:
+    """Return, for the files `names` of the repository, the hash of each and of what is beside it.
+
+    What is `known` of files and folders is not looked at again.
+    """
+    found = {}
+    for name in names:
+        file = ROOT / name
+        if file.parent not in known:
+            known[file.parent] = _folder(file.parent)
+        if file not in known:
+            known[file] = _hash([_content(file)])
+        found[name] = known[file] + known[file.parent]
+    return found
 
 
 @contextmanager
@@ -128,7 +144,7 @@ class Store:
         lang = config.theme["language"]
         self.start = time.time_ns()
         self.folder = _FOLDER / lang
-        self.files = files
+        self.known: dict[Path, str] = {}  # files and folders as this build has found them
         records = ROOT / "build" / "verification"
         self.inputs = [
             *_code(),
@@ -195,9 +211,7 @@ class Store:
         entry = pickle.loads(whole[96:])
         if entry.text != page.file.content_string:
             return None
-        if any(_beside(ROOT / name) != known for name, known in entry.read.items()):
-            return None
-        return entry.rendered
+        return entry.rendered if _states(entry.read, self.known) == entry.read else None
 
     def _render(self, page: Page, config, files) -> Rendered:
         global _opened
@@ -220,7 +234,6 @@ class Store:
             paths = {Path(os.path.abspath(name)) for name in opened}
             names = {p.relative_to(ROOT) for p in paths if p.is_relative_to(ROOT)}
             names = sorted(str(name) for name in names if name.parts[0] not in _NOT_READ)
-            read = {name: _beside(ROOT / name) for name in names}
-            page.entry = _Entry(page.file.content_string, read, rendered)
+            page.entry = _Entry(page.file.content_string, _states(names, {}), rendered)
             self.keep(page)
         return rendered

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from tools import yaml_files
@@ -446,7 +446,11 @@ def load(file: Path, root: Path = ROOT) -> Page:
     """Read the page in `file`, which is ``docs/<lang>/<name>.md`` below `root`."""
     shown = file.relative_to(root).as_posix()
     lang, *rest = file.relative_to(root / "docs").with_suffix("").parts
-    return parse(file.read_text("utf-8"), lang, "/".join(rest), shown)
+    return _parsed(file.read_text("utf-8"), lang, "/".join(rest), shown)
+
+
+#: A page that has not changed since it was last read is not parsed again. Nobody changes a Page.
+_parsed = lru_cache(500)(parse)
 
 
 def load_all(root: Path = ROOT) -> dict[str, dict[str, Page]]:
