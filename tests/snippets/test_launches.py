@@ -51,6 +51,8 @@ ABORT = "terminate called without an active exception\n  exitcode  : -6 (pid: 7)
         ("a\nb\n", 0, "b\na\n", "", None),
         ("a\nb\n", 0, "b\n", "", "not there: 'a'"),
         ("a\n", 0, "a\na\n", "", "not expected: 'a'"),
+        ("rank 0: a\nrank 1: b\n", 0, "rank 1: brank 0: a\n\n", "", None),
+        ("rank 0: a\nrank 1: b\n", 0, "rank 1: brank 0: b\n\n", "", "not there: 'rank 0: a'"),
         ("loss 0.500\n", 0, "loss 0.501\n", "", None),
         ("a\n", 1, "a\n", ABORT, None),
         ("a\n", 1, "", ABORT, "ended with code 1"),
