@@ -17,17 +17,13 @@ import torch
 import torch.distributed as dist
 from torch._C._distributed_c10d import _dump_fr_trace_json
 
-dist.init_process_group("gloo", timeout=timedelta(seconds=1))
+dist.init_process_group("gloo", timeout=timedelta(seconds=1.5))
 rank = dist.get_rank()
 dist.broadcast(torch.ones(4), src=0)
 dist.all_reduce(torch.ones(3))
 if rank == 0:
-    try:
-        dist.all_reduce(torch.ones(2, 2))
-    except RuntimeError:
-        print("rank 0: timed out")
-else:
-    time.sleep(2)
+    work = dist.all_reduce(torch.ones(2, 2), async_op=True)  # rank 1 does not come
+time.sleep(0.5)
 
 # --8<-- [start:new]
 for entry in json.loads(_dump_fr_trace_json())["entries"]:
@@ -35,4 +31,12 @@ for entry in json.loads(_dump_fr_trace_json())["entries"]:
     ended = "ended" if entry["retired"] else "never ended"
     print(f"rank {rank}: {entry['collective_seq_id']} {entry['profiling_name']}", end=" ")
     print(f"of {entry['input_sizes'][0]} {ended}")
+
+if rank == 0:
+    try:
+        work.wait()
+    except RuntimeError:
+        print("rank 0: timed out")
+else:
+    time.sleep(2)
 # --8<-- [end:main]
