@@ -196,11 +196,11 @@ class Page:
 # --- numbers -----------------------------------------------------------------------------------
 
 _SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
-_UNITS = {"Mio": "MiB", "Gio": "GiB", "Kio": "KiB", "Mo": "MB", "Go": "GB", "ko": "KB"}
-_UNIT = r"(?:[ \u00a0\u202f]?(?P<unit>%|[KMGT]iB|[KMG]io|[MG]B|kB))?"
+_UNITS = {"Mio": "MiB", "Gio": "GiB", "Kio": "KiB", "Mo": "MB", "Go": "GB", "ko": "kB"}
+_UNIT = r"(?:[ \u00a0\u202f]?(?P<unit>%|[KMGT]iB|[KMG]io|[MGT][Bo]|k[Bo]))?"
 #: After one of these words a dotted number is a version, written alike in every language.
 _VERSIONED = (
-    r"(?:PyTorch|Python|[Tt]orch|CUDA|NumPy|numpy|ROCm|Accelerate|WCAG|BY|macOS|"
+    r"(?:PyTorch|Python|PCIe|[Tt]orch|CUDA|NumPy|numpy|ROCm|Accelerate|WCAG|BY|macOS|"
     r"[Cc]apability\*?\)?|[Vv]ersion|Compute-Capability|calcul)"
 )
 _MORE = r"(?:(?:,| and| or| et| ou| und| oder)[ \u00a0\u202f]\d+(?:\.\d+)+)"

@@ -20,6 +20,9 @@ def values(text, lang):
         ("−1e9", "-1e9", "−1e9"),
         ("2²⁴ values", "2²⁴ valeurs", "2²⁴ Werte"),
         ("48.2 MiB", "48,2\u00a0Mio", "48,2 MiB"),
+        ("868 MB", "868\u00a0Mo", "868 MB"),
+        ("12.5 GB/s", "12,5\u00a0Go/s", "12,5 GB/s"),
+        ("PCIe 4.0", "PCIe 4.0", "PCIe 4.0"),
         (
             "PyTorch 2.13.0 and Python 3.11",
             "PyTorch 2.13.0 et Python 3.11",
