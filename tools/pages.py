@@ -197,7 +197,7 @@ class Page:
 
 _SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _UNITS = {"Mio": "MiB", "Gio": "GiB", "Kio": "KiB", "Mo": "MB", "Go": "GB", "ko": "kB"}
-_UNIT = r"(?:[ \u00a0\u202f]?(?P<unit>%|[KMGT]iB|[KMG]io|[MGT][Bo]|k[Bo]))?"
+_UNIT = r"(?:[ \u00a0\u202f]?(?P<unit>%|(?:[KMGT]iB|[KMG]io|[MGT][Bo]|k[Bo])\b))?"
 #: After one of these words a dotted number is a version, written alike in every language.
 _VERSIONED = (
     r"(?:PyTorch|Python|PCIe|[Tt]orch|CUDA|NumPy|numpy|ROCm|Accelerate|WCAG|BY|macOS|"

@@ -23,6 +23,7 @@ def values(text, lang):
         ("868 MB", "868\u00a0Mo", "868 MB"),
         ("12.5 GB/s", "12,5\u00a0Go/s", "12,5 GB/s"),
         ("PCIe 4.0", "PCIe 4.0", "PCIe 4.0"),
+        ("GPU 0 goes", "GPU 0 va", "GPU 0 kommt"),
         (
             "PyTorch 2.13.0 and Python 3.11",
             "PyTorch 2.13.0 et Python 3.11",
