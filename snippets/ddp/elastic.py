@@ -61,4 +61,7 @@ for epoch in range(start, 5):
     # --8<-- [end:new]
     if rank == 0:
         print(f"epoch {epoch}: weights {[round(w, 4) for w in model.weight[0].tolist()]}")
+
+del ddp
+dist.destroy_process_group()
 # --8<-- [end:train]

@@ -206,10 +206,11 @@ def test_slurm_starts_one_torchrun_on_each_machine_with_arguments_that_torchrun_
     for tool in tools.iterdir():
         tool.chmod(0o755)
     variables = {"SLURM_JOB_NODELIST": "gpu-[1-2]", "SLURM_NNODES": "2", "SLURM_JOB_ID": "77"}
+    variables["SLURM_CPUS_PER_TASK"] = "32"
     file = (ROOT / "ddp/train.sbatch").read_text("utf-8")
     with started(f"PATH={tools}:$PATH\n{file}", tmp_path, **variables) as process:
         printed = outcome(process)
-    program, *arguments = json.loads(printed)
+    option, cpus, program, *arguments = json.loads(printed)
     assert program == "torchrun"
     asked = torchrun.parse_args(arguments)
     assert (asked.nnodes, asked.nproc_per_node, asked.training_script) == ("2", "4", "train.py")
@@ -217,6 +218,7 @@ def test_slurm_starts_one_torchrun_on_each_machine_with_arguments_that_torchrun_
     settings = dict(re.findall(r"^#SBATCH --(\S+) (\S+)$", file, re.M))
     assert settings["nodes"] == "2" and settings["ntasks-per-node"] == "1"
     assert settings["gpus-per-node"] == asked.nproc_per_node
+    assert (option, cpus) == ("--cpus-per-task", settings["cpus-per-task"])
 
 
 # Sharding
