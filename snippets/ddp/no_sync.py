@@ -26,7 +26,6 @@ rank = dist.get_rank()
 
 torch.manual_seed(0)
 ddp = DistributedDataParallel(nn.Linear(4, 1).to(device))
-sent = 0
 
 
 def counting(state, bucket):
