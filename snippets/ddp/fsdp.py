@@ -71,7 +71,4 @@ for name, model in ("DDP ", ddp), ("FSDP", sharded):
     moments = [m for state in optimizer.state.values() for m in state.values() if m.dim()]
     print(f"rank {rank}: {name} holds {held(model.parameters())} bytes of weights,", end=" ")
     print(f"{held(p.grad for p in model.parameters())} of gradients, {held(moments)} for Adam")
-
-del ddp
-dist.destroy_process_group()
 # --8<-- [end:train]
