@@ -112,7 +112,7 @@ def small_house(root: Path) -> Tree:
     ignore = shutil.ignore_patterns("__pycache__", "sections.yml")
     for name in ("locales", "theme", "tools"):
         shutil.copytree(ROOT / name, copy.root / name, ignore=ignore)
-    for name in ("pyproject.toml", ".gitignore"):
+    for name in ("pyproject.toml", "constraints.txt", ".gitignore"):
         shutil.copy(ROOT / name, copy.root)
     settings = (ROOT / "mkdocs.yml").read_text("utf-8")
     nav = re.compile(r"^nav:\n(?: +- .*\n)+", re.M)
