@@ -183,9 +183,11 @@ def render(text: str, lang: str, address: str, root: Path = ROOT) -> tuple[str, 
         svgs = [
             o.data["image/svg+xml"] for o in cell.outputs if "image/svg+xml" in o.get("data", {})
         ]
+        # That a file was written goes without saying.
+        said = [] if cell.source.startswith("%%writefile") else map(_said, cell.outputs)
         cell.metadata |= {
             "number": number,
-            "said": "\n".join(filter(None, map(_said, cell.outputs))),
+            "said": "\n".join(filter(None, said)),
             "plots": [own_ids(svg, f"plot-{number}-{n}") for n, svg in enumerate(svgs)],
         }
     site = {"words": word, "programs": f"{address}snippets/"}

@@ -6,9 +6,8 @@ for name, printed, style in [
     ("FP16, autocast and scaler", printed_train, {"color": "#2f8f83", "marker": "o"}),
 ]:
     found = re.findall(r"step +(\d+): loss ([\d.]+)", printed.stdout)
-    axes.semilogy(
-        [int(step) for step, _ in found], [float(loss) for _, loss in found], label=name, **style
-    )
+    steps, losses = [int(step) for step, _ in found], [float(loss) for _, loss in found]
+    axes.semilogy(steps, losses, label=name, **style)
 axes.set(xlabel="step", ylabel="loss")
 axes.grid(alpha=0.3)
 axes.legend()
