@@ -52,6 +52,10 @@ lint: .venv/all ## read the code (ruff), the spelling of the English prose (code
 outputs: .venv/all ## run the snippets and rewrite their .out files; review the difference before you commit
 	@$(RUN) -m tests.snippets.outputs
 
+.PHONY: notebooks
+notebooks: .venv/all ## run the notebooks of the lessons, whose outputs the site shows, and weave them (PAGE=amp)
+	@$(RUN) -m tests.notebooks.run $(PAGE)
+
 # The CPU's record comes from the versions in constraints.txt. For another device, or with PYTHON=...,
 # that Python is taken as it is: it has a torch for the device, and nothing is installed or fetched.
 PINNED := $(filter cpu-file,$(DEVICE)-$(origin PYTHON))

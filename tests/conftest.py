@@ -4,13 +4,15 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.warm import Parent
+
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 ROOT = Path(__file__).resolve().parents[1]
+WARM = Parent()
 
 PAGE = """\
 ---
@@ -95,14 +97,12 @@ class Tree:
 
     def run(self, *command: str) -> subprocess.CompletedProcess:
         """Run `python -m ...` in the copy."""
-        return subprocess.run(
-            [sys.executable, "-m", *command],
-            cwd=self.root,
-            env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+        return WARM.run(command, self.root, os.environ | {"NO_MKDOCS_2_WARNING": "1"}, 120)
+
+
+def pytest_sessionfinish() -> None:
+    """End what this process has started."""
+    WARM.end()
 
 
 def small_house(root: Path) -> Tree:
@@ -112,7 +112,7 @@ def small_house(root: Path) -> Tree:
     ignore = shutil.ignore_patterns("__pycache__", "sections.yml")
     for name in ("locales", "theme", "tools"):
         shutil.copytree(ROOT / name, copy.root / name, ignore=ignore)
-    for name in ("pyproject.toml", ".gitignore"):
+    for name in ("pyproject.toml", "constraints.txt", ".gitignore"):
         shutil.copy(ROOT / name, copy.root)
     settings = (ROOT / "mkdocs.yml").read_text("utf-8")
     nav = re.compile(r"^nav:\n(?: +- .*\n)+", re.M)

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
 
-from tools import differences, texts, translations, yaml_files
+from tools import differences, notebook_pages, notebooks, texts, translations, yaml_files
 from tools import pages as pages_module
 from tools import snippets as snippets_module
 from tools.differences import DifferenceError
@@ -1080,6 +1080,11 @@ def check_site(site: Path, address: str, root: Path = ROOT) -> list[Fault]:
             found += check_rendered(html, page, root / "snippets", commands)
             ids = {id for name_, id in stale.get(lang, ()) if name_ == name}
             found += check_notes(html, page, ids)
+            if notebooks.has_notebook(page):
+                known.add(file.with_name("notebook") / "index.html")
+    for fault in notebook_pages.check(site, [f"{address}{{lang}}/"], root, run=False):
+        file, line, rest = fault.split(":", 2)
+        found.append(Fault(file, int(line), *rest.strip().rsplit("; ", 1)))
     for file in set(site.rglob("*.html")) - known:
         for block in read_html(file.read_text("utf-8")).blocks:
             shown = file.relative_to(site).as_posix()

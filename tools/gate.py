@@ -19,7 +19,8 @@ from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
 
-from tools import badge, checks, pages, record
+from tools import badge, checks, notebook_pages, notebooks, pages, record
+from tools.build import site_root
 from tools.languages import languages, words
 from tools.pages import PageError
 from tools.record import ROOT, Record, RecordError
@@ -96,6 +97,8 @@ def look(site: Path, root: Path = ROOT) -> tuple[Shown, list[str]]:
             for block in checks.read_html(html).blocks:
                 shown.add(block, page.file)
             shown.badges[page.file] = [unescape(said) for said in _BADGE.findall(html)]
+            if notebooks.has_notebook(page):  # of which notebook_pages.check tells
+                known.add(file.with_name("notebook") / "index.html")
     for file in sorted(set(site.rglob("*.html")) - known):
         name = file.relative_to(site).as_posix()
         for block in checks.read_html(file.read_text("utf-8")).blocks:
@@ -222,7 +225,10 @@ def check(
         shown, faults = look(site, root)
     except PageError as error:
         return [str(error)]
-    faults = check_tree(root) + faults
+    places = [
+        f"{site_root()}{{lang}}/{part}" for part in ([f"{version}/"] if version else []) + [""]
+    ]
+    faults = check_tree(root) + faults + list(notebook_pages.check(site, places, root))
     records, unread = record.read_all(folder, root)
     faults += unread
     by_name = {one.name: one for one in records}

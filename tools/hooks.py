@@ -14,7 +14,7 @@ from mkdocs.plugins import CombinedEvent, event_priority
 from mkdocs.structure.files import File
 from mkdocs.structure.pages import Page
 
-from tools import front, llms, offline, social
+from tools import front, llms, notebook_pages, offline, social
 from tools import markdown as extensions
 from tools.kept import Store
 from tools.languages import ROOT, languages, words
@@ -27,6 +27,7 @@ _SPAN = re.compile(r"</?span[^>]*>")
 _LEFT = re.compile(r"<p>(/{3,}[^<\n]*)")
 _page = None  # the page that is being read, for the messages of its mistakes
 _store = None  # what is kept of pages between builds
+_faults = []  # of the notebooks
 _pages = []  # all pages, in the order of the navigation
 
 
@@ -63,12 +64,15 @@ def on_files(files, config):
     for program in sorted(SNIPPETS.rglob("*.py")):
         uri = program.relative_to(SNIPPETS.parent).as_posix()
         files.append(File.generated(config, uri, abs_src_path=str(program)))
+    _faults[:] = notebook_pages.add(files, config)
     return files
 
 
 def on_page_markdown(markdown, page, **_):
     """Remember the page; refuse front matter that MkDocs could not read and would print."""
     global _page
+    if notebook_pages.is_notebook(page):
+        return
     _page = page
     extensions.rendering = Path(page.file.abs_src_path)
     try:
@@ -79,21 +83,26 @@ def on_page_markdown(markdown, page, **_):
         raise BuildError(f"{where(page)}:1: the lines between `---` are not YAML `key: value`")
 
 
-def on_page_content(html, page, **_):
+def on_page_content(html, page, config, **_):
     """Forget the page; refuse a block that its extension left as text."""
     global _page
     _page = extensions.rendering = None
+    if notebook_pages.is_notebook(page):
+        return notebook_pages.content(page, config)
     if found := _LEFT.search(html):
         near = unescape(found[1])
         raise BuildError(
             f"{where(page)}{line(page, near)}: {near!r} was not understood; "
             "is the name of the block right, has it what it needs, is it closed by `///`?"
         )
+    return html
 
 
 @event_priority(50)
 def _give_search_plain_code(context, page, config, **_):
     """Hide the marks of highlighting: reading them takes the search index half a page's time."""
+    if not hasattr(page, "rendered"):  # a notebook: search finds its lesson
+        return context
     page.whole = page.content
     page.before = len(_index(config))
     if page.rendered.search is not None:
@@ -107,6 +116,8 @@ def _give_search_plain_code(context, page, config, **_):
 @event_priority(-50)
 def _take_whole_page(context, page, config, **_):
     """Show the page as it was; what was said to the search index alone goes."""
+    if not hasattr(page, "rendered"):
+        return context
     if page.rendered.search is None:
         page.rendered.search = _index(config)[page.before :]
         _store.keep(page)
@@ -149,7 +160,9 @@ def on_post_build(config):
 
 
 def on_env(env, **_):
-    """Give the templates the course: all front matter has been read by now."""
+    """Give the templates the course: all pages have been read by now, and had no fault."""
+    if _faults:
+        raise BuildError("\n".join(map(str, _faults)))
     compiled = ROOT / "build" / "cache" / "templates"
     compiled.mkdir(parents=True, exist_ok=True)
     env.bytecode_cache = FileSystemBytecodeCache(str(compiled))  # by the hash of their source

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from mkdocs.livereload import LiveReloadServer
 
-from tools.build import Built, build_language, write_root
+from tools.build import Built, build_language, processes, write_root
 from tools.languages import ROOT, languages
 from tools.languages import faults as faults_of_words
 
@@ -138,7 +138,7 @@ class Builder:
         if self.pool is None:
             # spawn: the server has threads, and a forked child would also hold its port
             self.pool = ProcessPoolExecutor(
-                min(len(languages()), os.cpu_count() or 1),
+                processes(languages()),
                 mp_context=multiprocessing.get_context("spawn"),
                 initializer=follow,
                 initargs=(os.getpid(),),

@@ -5,13 +5,12 @@ import json
 import os
 import re
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import PAGE, ROOT, Tree, small_house
+from tests.conftest import PAGE, ROOT, WARM, Tree, small_house
 from tests.site.conftest import SITE_ROOT
 from tests.site.look import Site
 from tools import preview
@@ -85,14 +84,8 @@ class House:
         self.commit()
 
     def publish(self, version: str, alias: str = "", *more: str) -> subprocess.CompletedProcess:
-        return subprocess.run(
-            [sys.executable, "-m", "tools.publish", version, "--alias", alias, *more],
-            cwd=self.root,
-            env=self.env,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+        command = ["tools.publish", version, "--alias", alias, *more]
+        return WARM.run(command, self.root, self.env, 120)
 
     def tip(self) -> str:
         """The commit that is published, nothing before the first."""

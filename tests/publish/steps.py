@@ -1,7 +1,9 @@
 """Runs the publisher in processes of its own and stops it between any two of its steps.
 
-    python steps.py kills <version> <alias> <n> one process for every other step from the n-th on,
-                                                killed before it
+    python steps.py watched <version> <alias> <file>   one process; what <file>, the published
+                                                branch, holds before each of its steps
+    python steps.py kills <version> <alias> <step>...  one process for each of the steps, killed
+                                                before it; and one that is not
     python steps.py publish <version> <alias>   one process, killed only by a hook
     python steps.py meanwhile <command> <version> <alias>  runs <command> before each push
     python steps.py together <version>...       all at once
@@ -78,8 +80,24 @@ def tip() -> str:
     return publish.git("ls-remote", "origin", "refs/heads/gh-pages").partition("\t")[0]
 
 
-def kills(version: str, alias: str, first: str):
-    """Kill before each step until a process is through; say what was published after it."""
+def watched(version: str, alias: str, file: str) -> list[dict]:
+    """Publish; return each step and what was published before it."""
+    log = Path(os.environ["TMPDIR"], "steps")
+
+    def do(number, command):
+        with log.open("a") as lines:
+            step = {"command": " ".join(command), "tip": Path(file).read_text().strip()}
+            print(json.dumps(step), file=lines)
+
+    status, said = run(version, alias, do)
+    assert status == 0, said
+    steps = [json.loads(line) for line in log.read_text().splitlines()]
+    log.unlink()
+    return steps
+
+
+def kills(version: str, alias: str, *steps: str):
+    """Kill before each of the steps; say what was published after it. Then publish."""
 
     def kill_before(wanted):
         def do(number, command):
@@ -89,18 +107,20 @@ def kills(version: str, alias: str, first: str):
 
         return do
 
-    for step in range(int(first), 500, 2):
+    for step in map(int, steps):
         status, said = run(version, alias, kill_before(step))
-        if status == 0:
-            return
         command = Path(os.environ["TMPDIR"], "step").read_text()
         yield {"step": step, "command": command, "status": status, "said": said, "tip": tip()}
+    status, said = run(version, alias)
+    assert status == 0, said
 
 
 def main(what: str, *rest: str) -> None:
     """Do what the command line says."""
     publish.build, publish.named = built, lambda *_: None
-    if what == "kills":
+    if what == "watched":
+        print(json.dumps(watched(*rest)))
+    elif what == "kills":
         print(json.dumps(list(kills(*rest))))
     elif what == "publish":
         print(json.dumps(run(*rest)))

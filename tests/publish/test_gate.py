@@ -9,6 +9,7 @@ import pytest
 
 from tests import records
 from tests.conftest import PROGRAM, Tree, small_house
+from tests.notebooks import fake
 from tools import gate, record
 
 PATH = "small/right.py"
@@ -53,6 +54,7 @@ def rebuilt(house: Tree) -> None:
     house.commit()
     for device in ("cpu", "cuda"):
         records.stamp(house.root, device)
+    fake.all_runs(house.root)
     build(house)
 
 
@@ -89,6 +91,28 @@ def refused(*says: str, **options):
         return plant
 
     return register
+
+
+@refused(r"docs/fr/amp.md:1: its notebook is not woven .* \(cell top_1\); build the site again$")
+def a_page_was_edited_and_its_notebook_not_woven_again(house):
+    house.edit("docs/fr/amp.md", "title: Lesson", "title: Leçon")
+    again(house)
+
+
+@refused(
+    r"docs/en/amp.md:1: its notebook has no run of its code .*; run: make notebooks, build the"
+)
+def a_notebook_was_not_run(house):
+    shutil.rmtree(house.root / "build/notebooks")
+    build(house)
+
+
+@refused(
+    r"build/notebooks/amp-\w+.ipynb:1: no notebook of a run .*; remove it, then run: make note"
+)
+def a_run_of_a_notebook_is_corrupt(house):
+    for run in (house.root / "build/notebooks").glob("*.ipynb"):
+        run.write_text(run.read_text()[:-9])
 
 
 @refused(r"verification/cuda.json: there is no record of cuda.*make verify DEVICE=cuda$")

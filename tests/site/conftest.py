@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.notebooks import run as runs
 from tests.site.look import Site, lessons, pages, watch
+from tools import notebooks
 from tools.languages import ROOT
 
 SITE_ROOT = "https://lessons.example/scale/"
@@ -45,6 +47,8 @@ def folder(tmp_path_factory, worker_id) -> Path:
     with (base / "site.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not site.exists():
+            # A notebook with all kinds of outputs; of the others it is enough to see the code.
+            runs.run(notebooks.all_pages()["en"]["amp"])
             done = subprocess.run(
                 [sys.executable, "-m", "tools.build", "--site-dir", site],
                 cwd=ROOT,

@@ -30,6 +30,9 @@ LIMIT = 180
 #: Gloo's threads may abort a process at its very end, after all is done (pytorch#75097).
 ABORTED = "-6"
 
+#: How torchrun ends the other ranks when one has failed.
+ENDED = "-15"
+
 
 def pytest_generate_tests(metafunc):
     if "snippet" in metafunc.fixturenames:
@@ -41,7 +44,13 @@ def pytest_generate_tests(metafunc):
 
 def test_launch_prints_the_out(snippet, device, tmp_path):
     skip_if_too_few(snippet, device)
-    found = faults(snippet, *launch(snippet, tmp_path), device)
+    for name in ("first", "second"):  # time-outs of a second are missed on a busy machine
+        folder = tmp_path / name
+        folder.mkdir()
+        found = faults(snippet, *launch(snippet, folder), device)
+        if not found:
+            break
+        print(f"the {name} launch:", *found, sep="\n")
     if found:
         pytest.fail("\n".join(found), pytrace=False)
 
@@ -100,24 +109,30 @@ def faults(snippet: Snippet, code: int | None, out: str, err: str, device: str) 
     tail = "\n".join(err.splitlines()[-40:])
     if code is None:
         return [f"{where}: did not end; what it wrote last:\n{tail}"]
+    codes = dict(re.findall(r"rank *: (\d+) \(local_rank: \d+\)\s+exitcode *: (-?\d+)", err))
     expected = snippet.out_path(device).read_text("utf-8").splitlines()
     told = [line for line in expected if _on_standard_error(snippet, line)]
-    printed, said = out.splitlines(), [_as_shown(line) for line in err.splitlines()]
+    printed, said = out.splitlines(), err.splitlines()
     varies, rtol = snippet.lesson["varies"], compare.tolerance(snippet, device)
     lost = missing([line for line in expected if line not in told], printed, varies, rtol)
     if lost:
         # Torchrun's Python writes the end of a line apart, so another rank may come between.
         printed = [part for line in printed for part in re.split(r"(?=rank \d+: )", line) if part]
         lost = missing(lost, printed, varies, rtol)
-    lost += missing([_as_shown(line) for line in told], said, varies, rtol)
+    untold = [t for t in told if missing([t], [_as_shown(o, t) for o in said], varies, rtol)]
+    if snippet.lesson["raises"] and len(untold) < len(told):
+        # One rank has said it. Those that torchrun then ended had no time to.
+        ended = tuple(f"rank{gap}{n}" for n, c in codes.items() if c == ENDED for gap in ("", " "))
+        lost = [line for line in lost if not line.startswith(ended)]
+        untold = [line for line in untold if not line.lstrip("[").startswith(ended)]
+    lost += untold
     found = [f"  expected, and not there: {line!r}" for line in lost]
     found += [f"  printed, and not expected: {line!r}" for line in printed]
     if snippet.lesson["raises"] and code == 0:
         found.append(f"  ended well, but declares {snippet.lesson['raises']}")
     if not snippet.lesson["raises"] and code != 0:
-        codes = re.findall(r"exitcode *: (-?\d+)", err)
         # All was printed, and then only gloo's end failed: said, and no fault.
-        if found or not codes or set(codes) != {ABORTED}:
+        if found or ABORTED not in codes.values() or set(codes.values()) - {ABORTED, ENDED}:
             found.append(f"  ended with code {code}")
         else:
             print(f"{where}: gloo aborted a rank after all was printed")
@@ -132,7 +147,8 @@ def _on_standard_error(snippet: Snippet, line: str) -> bool:
     return bool(re.match(r"\[rank\d+\]: ", line) or (warns and line.startswith(f"{warns}: ")))
 
 
-def _as_shown(line: str) -> str:
-    """A line of standard error without what stands before it in a real launch, or in ours."""
-    line = re.sub(r"^\[rank\d+\]: ?", "", line)
-    return re.sub(r"^\S+\.py:\d+: (?=\w+Warning: )", "", line)
+def _as_shown(line: str, told: str) -> str:
+    """A line of standard error as the line `told` of an ``.out`` would show it."""
+    line = re.sub(r"^\S+\.py:\d+: (?=\w+Warning: )", "", line)
+    rank = re.match(r"\[rank\d+\]: ", told)
+    return line if not rank or line.startswith("[rank") else f"{rank[0]}{line}"

@@ -42,7 +42,12 @@ def test_a_launch_that_does_not_end_is_stopped(plant, tmp_path):
     assert "did not end" in launches.faults(snippet, *ran, "cpu")[0]
 
 
-ABORT = "terminate called without an active exception\n  exitcode  : -6 (pid: 7)\n"
+def ended(rank, code):
+    """What torchrun says of a rank that failed."""
+    return f"  rank      : {rank} (local_rank: {rank})\n  exitcode  : {code} (pid: 7)\n"
+
+
+ABORT = "terminate called without an active exception\n" + ended(1, -6)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +61,9 @@ ABORT = "terminate called without an active exception\n  exitcode  : -6 (pid: 7)
         ("loss 0.500\n", 0, "loss 0.501\n", "", None),
         ("a\n", 1, "a\n", ABORT, None),
         ("a\n", 1, "", ABORT, "ended with code 1"),
-        ("a\n", 1, "a\n", ABORT + "  exitcode  : 1 (pid: 8)\n", "ended with code 1"),
+        ("a\n", 1, "a\n", ABORT + ended(0, -15), None),
+        ("a\n", 1, "a\n", ABORT + ended(0, 1), "ended with code 1"),
+        ("a\n", 1, "a\n", ended(0, -15), "ended with code 1"),
         ("a\n", 1, "a\n", "", "ended with code 1"),
     ],
 )
@@ -70,7 +77,8 @@ def test_what_a_launch_printed_is_judged(plant, out, code, printed, err, finds):
     [
         (1, "[rank0]: Traceback\n[rank1]: ValueError: no\n", None),
         (1, "ValueError: no\n", None),
-        (1, "[rank1]: KeyError: no\n", "not there: 'ValueError: no'"),
+        (1, "[rank1]: KeyError: no\n", "not there: '[rank1]: ValueError: no'"),
+        (1, ended(1, -15), "not there: '[rank1]: ValueError: no'"),
         (0, "[rank1]: ValueError: no\n", "ended well"),
     ],
 )
@@ -79,6 +87,23 @@ def test_a_declared_error_is_looked_for_on_standard_error(plant, code, err, find
     snippet = plant("", out, ['raises = "ValueError"'], "ddp/wrong/planted.py")
     found = launches.faults(snippet, code, "a\n", err, "cpu")
     assert finds in found[0] if finds else not found
+
+
+def test_what_torchrun_left_a_rank_no_time_to_say_is_no_fault(plant):
+    out = "rank 0: a\n[rank0]: ValueError: no\nrank 1: b\n[rank1]: ValueError: no\n"
+    snippet = plant("", out, ['raises = "ValueError"'], "ddp/wrong/planted.py")
+    said = "[rank1]: ValueError: no\n"
+    assert not launches.faults(snippet, 1, "rank 1: b\n", said + ended(0, -15), "cpu")
+    (found,) = launches.faults(snippet, 1, "rank 1: b\n", said, "cpu")
+    assert "'rank 0: a'" in found and "'[rank0]: ValueError: no'" in found
+    (found,) = launches.faults(snippet, 1, "rank 0: a\n", said + ended(0, -15), "cpu")
+    assert "'rank 1: b'" in found
+
+
+def test_a_declared_error_that_varies_is_matched_as_its_program_says(plant):
+    keys = ['raises = "ValueError"', 'varies = [".rank0.: ValueError: port "]']
+    snippet = plant("", "[rank0]: ValueError: port 7 x\n", keys, "ddp/wrong/planted.py")
+    assert not launches.faults(snippet, 1, "", "[rank0]: ValueError: port 8 y\n", "cpu")
 
 
 def test_a_declared_warning_is_looked_for_on_standard_error(plant):

@@ -92,7 +92,7 @@ GPU_ENVIRONMENT = (
         ("gpu.yml", "[self-hosted, linux, gpu]", "[self-hosted, linux, gup]", '"gup" is unknown'),
         ("nightly.yml", '"41 2 * * *"', '"99 2 * * *"', "cron"),
         ("publish.yml", "queue: max", "queue: all", 'invalid value "all" for "queue"'),
-        ("publish.yml", "needs: [records]", "need: [records]", 'unexpected key "need"'),
+        ("publish.yml", "needs: [records, notebooks]", "need: [records]", 'unexpected key "need"'),
     ],
 )
 def test_actionlint_finds(copy, name, old, new, finds):
@@ -193,7 +193,7 @@ def test_only_main_and_tags_are_published():
     assert workflow["on"]["push"] == {"tags": ["v*"]}
     only = "github.ref == 'refs/heads/main' || startsWith(github.ref, 'refs/tags/v')"
     assert workflow["jobs"]["records"]["if"] == only
-    assert workflow["jobs"]["publish"]["needs"] == ["records"], "no records, no publishing"
+    assert workflow["jobs"]["publish"]["needs"] == ["records", "notebooks"]
     assert "if" not in workflow["jobs"]["publish"], "an `if` could run it after a refusal"
 
 

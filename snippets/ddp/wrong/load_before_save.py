@@ -20,9 +20,9 @@ dist.init_process_group()
 model = nn.Linear(4, 1)
 if dist.get_rank() == 0:
     time.sleep(0.5)  # the disk is slow today
-    torch.save(model.state_dict(), "model.pt")
+    torch.save(model.state_dict(), "weights.pt")
 # --8<-- [start:new]
-model.load_state_dict(torch.load("model.pt"))
+model.load_state_dict(torch.load("weights.pt"))
 # --8<-- [end:new]
 print(f"rank {dist.get_rank()}: loaded")
 # --8<-- [end:main]
