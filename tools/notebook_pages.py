@@ -146,7 +146,8 @@ def _exporter():
 
     lexer, formatter = IPython3Lexer(), HtmlFormatter(nowrap=True)
 
-    def colored(source: str, language=None, metadata=None) -> str:
+    @lru_cache(2000)  # the same in every language
+    def colored(source: str) -> str:
         lines = plain(highlight(source, lexer, formatter))
         return f'<div class="highlight"><pre><code>{lines}</code></pre></div>'
 
@@ -154,7 +155,7 @@ def _exporter():
         """HTMLExporter, which would read all that it has written once more, to mark it up."""
 
         def from_notebook_node(self, nb, resources=None, **options):
-            self.register_filter("highlight_code", colored)
+            self.register_filter("highlight_code", lambda source, **_: colored(source))
             return TemplateExporter.from_notebook_node(self, nb, resources, **options)
 
     config = convert.get_nbconvert_app(no_prompt=True).config

@@ -20,6 +20,7 @@ import json
 import re
 import tomllib
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from tools import differences, pages
@@ -516,6 +517,7 @@ class _Weaver:
         return Path(program).stem
 
 
+@lru_cache(2000)  # the same in every language
 def marked(text: str, new: tuple[int, ...]) -> str:
     """Return code whose `new` lines end in a mark, where that changes nothing but a comment.
 
@@ -525,12 +527,15 @@ def marked(text: str, new: tuple[int, ...]) -> str:
     code = {n for n, line in enumerate(lines, 1) if line.strip() and line.strip()[0] != "#"}
     if not code - set(new):
         return "\n".join(lines)
-    for number in sorted(code & set(new)):
-        line = lines[number - 1]
-        changed = [*lines[: number - 1], line + MARK, *lines[number:]]
-        if _same("\n".join(changed), "\n".join(lines)):
-            lines = changed
-    return "\n".join(lines)
+    ends = sorted(code & set(new))
+    if not _same(text := _marked(lines, ends), "\n".join(lines)):  # one of them is within a text
+        ends = [n for n in ends if _same(_marked(lines, [n]), "\n".join(lines))]
+        text = _marked(lines, ends)
+    return text
+
+
+def _marked(lines: list[str], ends: list[int]) -> str:
+    return "\n".join(line + MARK * (n in ends) for n, line in enumerate(lines, 1))
 
 
 def unmarked(source: str) -> str:
