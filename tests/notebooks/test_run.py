@@ -65,6 +65,30 @@ def test_a_program_that_fails_on_purpose_shows_its_error_and_the_next_cell_runs(
     assert "#end: x/wrong/w.py: its cells print something else than w.out" in fault
 
 
+@pytest.mark.parametrize("torchrun", [False, True], ids=["forked", "torchrun"])
+def test_a_program_of_several_ranks_is_launched(quick, torchrun):
+    """By torchrun itself too: it is what a reader does."""
+    two = section("a", "import os\n\nrank = os.environ['RANK']\nprint(f'rank {rank}: here')\n")
+    quick.write("snippets/x/q.py", program(two, "# ranks = 2\n"))
+    quick.write("snippets/x/q.out", "rank 0: here\nrank 1: here\n")
+    append(quick, "q")
+    assert runs.run(page(quick), quick.root, torchrun) == "ran        x"
+    shown = nbformat.reads(notebooks.weave(page(quick), quick.root), as_version=4)
+    [launch] = [c for c in shown.cells if c.source.startswith("!torchrun")]
+    assert sorted(launch.outputs[0].text.splitlines()) == ["rank 0: here", "rank 1: here"]
+
+
+def test_a_rank_that_fails_is_told(quick):
+    two = section("a", "import os\n\nassert os.environ['RANK'] == '0'\n")
+    quick.write("snippets/x/q.py", program(two, "# ranks = 2\n"))
+    quick.write("snippets/x/q.out", "")
+    append(quick, "q")
+    with pytest.raises(
+        NotebookError, match=r"x/q\.py: its cells .*(\n.*)*rank 1 ended with Assert"
+    ):
+        runs.run(page(quick), quick.root)
+
+
 def test_a_cell_that_raises_is_told_with_page_section_and_cell(quick):
     quick.write("snippets/x/q.py", program(section("a", "print(1)\nraise KeyError('k')\n")))
     append(quick, "q")
