@@ -681,7 +681,7 @@ def weave(page: Page, root: Path = ROOT, address: str = "") -> str:
     run = read_run(page, code, root)
     # The page's title comes first, then what this notebook is, then the rest of the page.
     parts = made[0].source.split("\n\n")
-    at = next(n for n, part in enumerate(parts, 1) if part.startswith("# "))
+    at = next((n for n, part in enumerate(parts, 1) if part.startswith("# ")), 0)
     opening = "\n\n".join([*parts[:at], first(page, made, run, address, root)])
     rest = [Cell("markdown", "\n\n".join(parts[at:]), made[0].line, made[0].section)]
     made = [

@@ -150,6 +150,14 @@ def test_the_first_cell_says_what_it_is_what_to_install_and_what_it_was_checked_
     assert "PyTorch 2.13.0" in first
 
 
+def test_a_page_whose_title_does_not_come_first_is_woven_all_the_same(house):
+    house.edit("docs/en/x.md", "# A lesson", "A word before.\n\n# A lesson")
+    first, second, third = woven(house).cells[:3]
+    assert first.source.startswith("> This notebook is woven from")
+    assert second.source == "A word before."
+    assert third.source.split("\n\n")[1] == "# A lesson"
+
+
 def test_a_figure_is_carried_along_and_readable_on_any_ground(house):
     [cell] = [c for c in woven(house).cells if "attachments" in c]
     svg = base64.b64decode(cell.attachments["formats.svg"]["image/svg+xml"]).decode()
