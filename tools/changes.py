@@ -32,9 +32,14 @@ class Page:
 
 
 def pages(site: Path, lang: str) -> dict[str, Page]:
-    """Return the pages of a language in a built site, by address relative to the site."""
+    """Return the pages of a language in a built site, by address relative to the site.
+
+    Not those of the notebooks, which change when their lessons do.
+    """
     found = {}
     for file in sorted((site / lang).rglob("index.html")):
+        if file.parent.name == "notebook":
+            continue
         whole = file.read_text("utf-8")
         main = _MAIN.search(whole)
         title = _TITLE.search(whole)
