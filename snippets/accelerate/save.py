@@ -14,7 +14,6 @@ from accelerate import Accelerator
 from torch import nn
 
 accelerator = Accelerator(cpu=not torch.accelerator.is_available())
-torch.manual_seed(0)
 model = accelerator.prepare(nn.Linear(2, 2))
 accelerator.print("the wrapped model has:", *model.state_dict())
 

@@ -93,6 +93,27 @@ def test_one_process_trains_exactly_as_the_plain_loop(program, ranks, device):
         assert equal(accelerated["model"], plain["model"].state_dict())
 
 
+CALLS = []
+
+
+def note_calls():
+    """Note in CALLS for each call of the model whether gradients are on."""
+    forward = nn.Sequential.forward
+    nn.Sequential.forward = lambda self, inputs: (
+        CALLS.append(torch.is_grad_enabled()),
+        forward(self, inputs),
+    )[1]
+
+
+def calls(namespace):
+    return CALLS
+
+
+def test_evaluation_makes_no_graph(ranks):
+    for rank in ranks("accelerate/train.py", before=note_calls, after=calls):
+        assert rank["__after__"] == [True] * 8 * 31 + [False]
+
+
 def test_both_processes_end_with_the_same_weights_and_the_file_is_a_plain_model_s(ranks, tmp_path):
     first, second = ranks("accelerate/train.py", names=["model", "total"], folder=tmp_path)
     assert equal(first["model"], second["model"])
@@ -457,14 +478,33 @@ def test_a_clipped_step_is_as_long_as_the_clip_allows(ranks):
     assert first["step"].item() == pytest.approx(0.5, rel=1e-4)
 
 
+def by_plain_steps(samples, batch, rates):
+    """The weight that plain steps of `batch` samples lead to, from the seed of the program."""
+    torch.manual_seed(0)
+    batches = torch.randn(samples, 2).split(batch)
+    model = nn.Linear(2, 1)
+    for inputs, rate in zip(batches, rates, strict=True):
+        gradients = torch.autograd.grad(model(inputs).square().mean(), model.parameters())
+        with torch.no_grad():
+            for parameter, gradient in zip(model.parameters(), gradients, strict=True):
+                parameter -= rate * gradient
+    return model.weight.detach()
+
+
 def test_with_split_batches_a_prepared_schedule_decays_once_a_step(ranks):
-    for rank in ranks("accelerate/scheduler.py", names=["rates"]):
-        assert rank["rates"] == pytest.approx([1 - step / 10 for step in range(10)])
+    expected = [1 - step / 10 for step in range(10)]
+    weight = by_plain_steps(80, 8, expected)
+    for rank in ranks("accelerate/scheduler.py", names=["rates", "inputs", "model"]):
+        assert rank["rates"] == pytest.approx(expected)
+        assert len(rank["inputs"]) == 4  # half of a batch
+        assert torch.allclose(rank["model"]["module.weight"], weight, rtol=1e-4)
 
 
 def test_a_schedule_of_ones_own_decays_once_a_step(ranks):
-    for rank in ranks("accelerate/own_scheduler.py", names=["scheduler"]):
-        assert rank["scheduler"]["last_epoch"] == 2  # 8 batches, 2 processes, 2 batches a step
+    weight = by_plain_steps(64, 32, [1.0, 0.5])  # 2 processes, 2 batches of 8 a step
+    for rank in ranks("accelerate/own_scheduler.py", names=["scheduler", "model"]):
+        assert rank["scheduler"]["last_epoch"] == 2
+        assert torch.allclose(rank["model"]["module.weight"], weight, rtol=1e-4)
 
 
 # Saving and resuming

@@ -142,6 +142,26 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
+def test_every_batch_is_moved_to_the_device_and_evaluation_makes_no_graph(program, monkeypatch):
+    forward, to, with_grad, moved = nn.Sequential.forward, torch.Tensor.to, [], []
+
+    def calling(self, inputs):
+        with_grad.append(torch.is_grad_enabled())
+        return forward(self, inputs)
+
+    def moving(self, *arguments, **options):
+        if self.dim() and not isinstance(self, nn.Parameter):
+            moved.append(len(self))
+        return to(self, *arguments, **options)
+
+    monkeypatch.setattr(nn.Sequential, "forward", calling)
+    monkeypatch.setattr(torch.Tensor, "to", moving)
+    program("data-parallel/train.py")
+    assert set(with_grad[:-1]) == {True}  # on several GPUs each replica makes a call
+    assert with_grad[-1] is False
+    assert moved == [64] * 2 * 8 * 31 + [512] * 2
+
+
 def test_the_complete_program_saves_weights_that_the_plain_model_loads(program):
     run = program("data-parallel/train.py")
     fresh = copy.deepcopy(run["model"])
