@@ -21,10 +21,11 @@ def badge_faults(page) -> list[str]:
     faults += [f"no words: {text!r}" for text in said if len(text) < 6]
     if not summaries.count():
         return [*faults, "no badges"]
-    more = page.locator(".listing-record p").first
+    record = page.locator(".listing-record:visible").first  # some are in a note that is closed
+    more = record.locator("p").first
     if more.is_visible():
         faults.append("details are shown before anyone asks")
-    summaries.first.focus()
+    record.locator("summary").focus()
     page.keyboard.press("Enter")
     if not more.is_visible():
         faults.append("Enter does not open the details")

@@ -242,6 +242,8 @@ def _child(snippet: Snippet, place: _Place, probe: Probe | None) -> None:
     for key in _torchrun(0, 1, 0):
         os.environ.pop(key, None)
     os.environ.update(place.environment, OMP_NUM_THREADS="1")  # as torchrun sets it
+    # No rank may be through with a short program while another still connects to it.
+    os.environ["TORCH_DIST_INIT_BARRIER"] = "1"
     import torch
 
     torch.set_num_threads(1)
