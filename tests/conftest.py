@@ -1,9 +1,13 @@
 """A copy of the house with small pages, for tests that build it, serve it or spoil it."""
 
+import atexit
+import compileall
 import os
 import re
 import shutil
 import subprocess
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -105,13 +109,25 @@ def pytest_sessionfinish() -> None:
     WARM.end()
 
 
+@cache
+def _compiled_tools() -> Path:
+    """Return a copy of tools/ with its bytecode: no process that runs a copy has to compile it."""
+    folder = Path(tempfile.mkdtemp(prefix="tools-"))
+    atexit.register(shutil.rmtree, folder)
+    tools = folder / "tools"
+    shutil.copytree(ROOT / "tools", tools, ignore=shutil.ignore_patterns("__pycache__"))
+    compileall.compile_dir(tools, quiet=1)
+    return tools
+
+
 def small_house(root: Path) -> Tree:
     """Make the copy in the folder `root`."""
     copy = Tree(root)
     # The record of the translations speaks of the real pages.
     ignore = shutil.ignore_patterns("__pycache__", "sections.yml")
-    for name in ("locales", "theme", "tools"):
+    for name in ("locales", "theme"):
         shutil.copytree(ROOT / name, copy.root / name, ignore=ignore)
+    shutil.copytree(_compiled_tools(), copy.root / "tools")
     for name in ("pyproject.toml", "constraints.txt", ".gitignore"):
         shutil.copy(ROOT / name, copy.root)
     settings = (ROOT / "mkdocs.yml").read_text("utf-8")
