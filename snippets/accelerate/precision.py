@@ -16,7 +16,6 @@ from torch import nn
 # --8<-- [start:new]
 accelerator = Accelerator(cpu=not torch.accelerator.is_available(), mixed_precision="bf16")
 # --8<-- [end:new]
-torch.manual_seed(0)
 model = nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 2))
 inner = []
 model[0].register_forward_hook(lambda layer, inputs, output: inner.append(output.dtype))

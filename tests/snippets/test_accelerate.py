@@ -553,6 +553,36 @@ def test_each_line_of_resuming_is_needed(changed, change, order):
     assert "bit for bit the same weights: False" in printed
 
 
+CLEARED = []
+
+
+def note_gradients():
+    """Note in CLEARED, ahead of each backward pass, whether no gradient is left of the last one."""
+    backward, prepare = Accelerator.backward, Accelerator.prepare
+    models = []
+
+    def preparing(self, *things):
+        models.append(things[0])
+        return prepare(self, *things)
+
+    def passing(self, loss):
+        CLEARED.append(all(p.grad is None for p in models[-1].parameters()))
+        backward(self, loss)
+
+    Accelerator.prepare, Accelerator.backward = preparing, passing
+
+
+def data_and_gradients(namespace):
+    return namespace["dataset"].tensors[0], CLEARED
+
+
+def test_resuming_trains_on_the_same_data_everywhere_and_on_one_batch_at_a_time(ranks):
+    one, two = ranks("accelerate/resume.py", before=note_gradients, after=data_and_gradients)
+    (data, cleared), (other, others) = one["__after__"], two["__after__"]
+    assert data.equal(other)
+    assert cleared == others == [True] * 6 * 6  # 6 batches an epoch: 3 epochs, and again 3
+
+
 def test_resuming_equals_not_stopping_on_one_process_too(ranks):
     (only,) = ranks("accelerate/resume.py", names=["before", "after", "order"], count=1)
     assert only["__stdout__"].count("True") == 3
@@ -610,8 +640,14 @@ def test_a_tracker_whose_package_is_not_there_warns_and_logs_nothing():
     assert accelerator.trackers == []
 
 
+def own_tracker(namespace):
+    """What Accelerate gives to one who asks for what is behind the tracker."""
+    return str(namespace["accelerator"].get_tracker("json", unwrap=True))
+
+
 def test_only_the_main_process_writes_what_is_logged(ranks):
-    first, second = ranks("accelerate/tracker.py", names=["mean"])
+    first, second = ranks("accelerate/tracker.py", names=["mean"], after=own_tracker)
+    assert first["__after__"] == "spirals.jsonl"
     assert first["mean"] == second["mean"] == 0.375
     assert len(first["__stdout__"].splitlines()) == 4  # one writer
 

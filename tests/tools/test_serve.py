@@ -13,6 +13,7 @@ import urllib.request
 
 import pytest
 
+from tests.conftest import small_house
 from tools import serve
 from tools.serve import HOST, snapshot, taken, touched
 
@@ -75,14 +76,46 @@ class Server:
         return status
 
 
-@pytest.fixture
-def server(tree):
-    running = Server(tree.root, free_port())
+SHARED = pytest.mark.xdist_group("serve")  # one worker has one server for them
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
+    """A server of a small house that is kept for all tests which leave it as it was."""
+    house = small_house(tmp_path_factory.mktemp("serve") / "house")
+    running = Server(house.root, free_port())
+    running.house = house
     running.until_said("serving")
     yield running
     running.end()
 
 
+def files(house) -> dict:
+    tops = ("docs", "locales", "snippets", "tools")
+    found = [path for top in tops for path in (house.root / top).rglob("*") if path.is_file()]
+    return {path: path.read_bytes() for path in found if "__pycache__" not in path.parts}
+
+
+@pytest.fixture
+def server(running):
+    """The server; what the test has edited is put back, and built, after it."""
+    before, running.said = files(running.house), ""
+    yield running
+    changed = {path: text for path, text in files(running.house).items() if text != before[path]}
+    running.said = ""
+    for path in changed:
+        path.write_bytes(before[path])
+    if changed:
+        running.until_said("built .* in")
+
+
+@pytest.fixture
+def house(server):
+    """The house that it serves."""
+    return server.house
+
+
+@SHARED
 def test_all_languages_are_served_at_one_address(server):
     for lang in ("en", "fr", "de"):
         status, kind, page = server.get(f"/{lang}/amp/")
@@ -94,6 +127,7 @@ def test_all_languages_are_served_at_one_address(server):
     assert status == 200 and kind.startswith("text/") and program.startswith("# /// script")
 
 
+@SHARED
 @pytest.mark.parametrize(
     "path, old, new, shown",
     [
@@ -104,24 +138,25 @@ def test_all_languages_are_served_at_one_address(server):
     ],
     ids=["page", "snippet", "words", "tool"],
 )
-def test_an_edit_shows_and_the_browser_is_told_to_reload(server, tree, path, old, new, shown):
+def test_an_edit_shows_and_the_browser_is_told_to_reload(server, house, path, old, new, shown):
     epoch = re.search(r"livereload\((\d+), ", server.get(shown)[2])[1]
-    tree.edit(path, old, new)
+    house.edit(path, old, new)
     part = new.partition('"class": ')[2] or new
     server.until(lambda: part in server.get(shown)[2], f"{part} at {shown}")
     # A browser waits at this address and reloads once it is given a later number.
     assert int(server.get(f"/livereload/{epoch}/1")[2]) > int(epoch)
 
 
-def test_a_mistake_is_printed_with_file_and_line_and_the_server_lives_on(server, tree):
-    tree.edit("docs/fr/amp.md", "right.py:main", "right.py:absent")
+@SHARED
+def test_a_mistake_is_printed_with_file_and_line_and_the_server_lives_on(server, house):
+    house.edit("docs/fr/amp.md", "right.py:main", "right.py:absent")
     server.until_said(r"fr: docs/fr/amp\.md:13: .*no such section")
     assert server.get("/fr/amp/")[0] == 200
-    tree.edit("locales/de/messages.yml", "output: Ausgabe", "output: [")
+    house.edit("locales/de/messages.yml", "output: Ausgabe", "output: [")
     server.until_said(r"locales/de/messages\.yml:\d+: not YAML")
-    tree.edit("locales/de/messages.yml", "output: [", "output: Gedruckt")
-    tree.edit("docs/fr/amp.md", "right.py:absent", "right.py:main")
-    tree.edit("docs/fr/amp.md", "A small page.", "Une petite page.")
+    house.edit("locales/de/messages.yml", "output: [", "output: Gedruckt")
+    house.edit("docs/fr/amp.md", "right.py:absent", "right.py:main")
+    house.edit("docs/fr/amp.md", "A small page.", "Une petite page.")
     server.until(lambda: "Une petite page." in server.get("/fr/amp/")[2], "the mended page")
     server.until(lambda: "Gedruckt" in server.get("/de/amp/")[2], "the mended words")
 
@@ -146,8 +181,9 @@ def test_a_mistake_that_was_there_at_the_start_shows_in_the_browser_until_it_is_
     running.end()
 
 
-def test_a_warning_is_printed_and_the_page_is_shown_all_the_same(server, tree):
-    tree.edit("docs/en/amp.md", "index.md#loop", "absent.md")
+@SHARED
+def test_a_warning_is_printed_and_the_page_is_shown_all_the_same(server, house):
+    house.edit("docs/en/amp.md", "index.md#loop", "absent.md")
     server.until_said(r"en: docs/en/amp\.md:8: .*'absent\.md'")
     assert 'href="absent.md"' in server.get("/en/amp/")[2]
 
