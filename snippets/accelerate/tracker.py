@@ -14,7 +14,7 @@ from pathlib import Path
 
 import torch
 from accelerate import Accelerator
-from accelerate.tracking import GeneralTracker, on_main_process
+from accelerate.tracking import GeneralTracker
 
 
 class JsonTracker(GeneralTracker):
@@ -31,7 +31,6 @@ class JsonTracker(GeneralTracker):
     def tracker(self):
         return self.file
 
-    @on_main_process
     def write(self, record):
         with self.file.open("a") as file:
             print(json.dumps(record), file=file)
