@@ -80,6 +80,11 @@ def tip() -> str:
     return publish.git("ls-remote", "origin", "refs/heads/gh-pages").partition("\t")[0]
 
 
+def warm(version: str) -> None:
+    """Build the pages, which may start programs too, before the steps are counted."""
+    built(version, Path(os.environ["TMPDIR"], f"warm-{version}"))
+
+
 def watched(version: str, alias: str, file: str) -> list[dict]:
     """Publish; return each step and what was published before it."""
     log = Path(os.environ["TMPDIR"], "steps")
@@ -89,6 +94,7 @@ def watched(version: str, alias: str, file: str) -> list[dict]:
             step = {"command": " ".join(command), "tip": Path(file).read_text().strip()}
             print(json.dumps(step), file=lines)
 
+    warm(version)
     status, said = run(version, alias, do)
     assert status == 0, said
     steps = [json.loads(line) for line in log.read_text().splitlines()]
@@ -107,6 +113,7 @@ def kills(version: str, alias: str, *steps: str):
 
         return do
 
+    warm(version)
     for step in map(int, steps):
         status, said = run(version, alias, kill_before(step))
         command = Path(os.environ["TMPDIR"], "step").read_text()
@@ -134,7 +141,7 @@ def main(what: str, *rest: str) -> None:
         print(json.dumps(run(*rest[1:], other)))
     elif what == "together":
         for version in rest:
-            built(version, Path(os.environ["TMPDIR"], f"warm-{version}"))
+            warm(version)
         children = []
         for version in rest:
             if not (child := os.fork()):
