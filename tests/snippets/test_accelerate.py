@@ -579,7 +579,9 @@ def data_and_gradients(namespace):
 def test_resuming_trains_on_the_same_data_everywhere_and_on_one_batch_at_a_time(ranks):
     one, two = ranks("accelerate/resume.py", before=note_gradients, after=data_and_gradients)
     (data, cleared), (other, others) = one["__after__"], two["__after__"]
+    torch.manual_seed(0)  # as the program does on each process
     assert data.equal(other)
+    assert data.cpu().equal(torch.randn(48, 4))
     assert cleared == others == [True] * 6 * 6  # 6 batches an epoch: 3 epochs, and again 3
 
 
