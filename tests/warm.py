@@ -26,6 +26,11 @@ pymdownx.tabbed tomllib zipfile
 """.split()
 
 
+USED = [name for name in LOADED if name.startswith("markdown.extensions.")] + [
+    f"pymdownx.{name}" for name in ("details", "inlinehilite", "keys", "superfences", "tabbed")
+]
+
+
 class Parent:
     """The parent, started when it is first needed."""
 
@@ -78,10 +83,28 @@ def _become(command: list[str], cwd: str, env: dict[str, str], out: str, err: st
     runpy.run_module(command[0], run_name="__main__", alter_sys=True)
 
 
+def _use() -> None:
+    """Use what compiles its patterns or looks for its parts only when it is used."""
+    import jinja2
+    import markdown
+    from mkdocs_jupyter import convert
+    from nbconvert.exporters import HTMLExporter
+    from pygments import highlight
+    from pygments.formatters.html import HtmlFormatter
+    from pygments.lexers import get_lexer_by_name
+
+    HTMLExporter(config=convert.get_nbconvert_app(no_prompt=True).config)
+    jinja2.Environment().from_string("{% for a in b if a %}{{ a | e }}{% else %}-{% endfor %}")
+    markdown.markdown("# a\n\nb *c* `d` [e](f)\n", extensions=USED)
+    for name in ("python", "text", "bash"):
+        highlight("a = 1", get_lexer_by_name(name), HtmlFormatter())
+
+
 def _main() -> None:
     os.environ["NO_MKDOCS_2_WARNING"] = "1"
     for name in LOADED:
         __import__(name)
+    _use()
     while line := sys.stdin.readline():  # one is sent at a time
         if not (child := os.fork()):
             return _become(*json.loads(line))
