@@ -1,5 +1,6 @@
 """Serve a published branch as its host would: below the site's own path, with its one 404 page."""
 
+import signal
 import sys
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -61,6 +62,8 @@ def server(folder: Path, site_root: str, port: int = 0) -> ThreadingHTTPServer:
 
 def serve(folder: Path, site_root: str, port: int) -> None:
     """Serve until Ctrl-C or a signal to end."""
+    for name in (signal.SIGINT, signal.SIGTERM):  # a shell's `&` would have us ignore SIGINT
+        signal.signal(name, signal.default_int_handler)
     try:
         with server(folder, site_root, port) as serving:
             print(f"serving {serving.address}; Ctrl-C ends it", flush=True)

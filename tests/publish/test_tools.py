@@ -85,14 +85,24 @@ def test_make_preview_serves_the_branch_as_it_would_be_and_publishes_nothing(hou
     house.tree.edit("docs/en/amp.md", "A small page.", "Not yet committed.")
     house.root.joinpath("closed").touch()  # what the gate would refuse can be looked at
     command = [sys.executable, "-m", "tools.publish", "dev", "--preview", "--port", "0"]
-    with subprocess.Popen(
+    ignored = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell's `&` has it
+    process = subprocess.Popen(
         command, cwd=house.root, env=house.env, stdout=subprocess.PIPE, text=True
-    ) as process:
-        address = process.stdout.readline().removeprefix("serving ").partition(";")[0]
-        for path, text in (("en/dev/amp/", "Not yet"), ("en/latest/", "Home"), ("", "en/latest/")):
-            assert text in urllib.request.urlopen(address + path).read().decode()
-        os.kill(process.pid, signal.SIGINT)
-        assert process.wait(timeout=20) == 0
+    )
+    signal.signal(signal.SIGINT, ignored)
+    with process:
+        try:
+            address = process.stdout.readline().removeprefix("serving ").partition(";")[0]
+            for path, text in (
+                ("en/dev/amp/", "Not yet"),
+                ("en/latest/", "Home"),
+                ("", "en/latest/"),
+            ):
+                assert text in urllib.request.urlopen(address + path).read().decode()
+            os.kill(process.pid, signal.SIGINT)
+            assert process.wait(timeout=20) == 0
+        finally:
+            process.kill()
     assert house.tip() == tip
     assert list((house.root.parent / "tmp").iterdir()) == []
 
