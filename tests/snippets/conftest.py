@@ -183,3 +183,49 @@ def ranks(device):
         ]
 
     return run
+
+
+def _run_changed(snippet, source, changes, then, lesson, device, **options) -> str:
+    """Run `source`, of `snippet`, with `changes` made to it, and return what it prints.
+
+    It must end, on each rank, without an error and without a warning.
+    """
+    for old, new in changes:
+        count = source.count(old)
+        assert count == 1, f"{snippet.path}: {old!r} occurs {count} times"
+        source = source.replace(old, new)
+    lesson = snippet.lesson | {"raises": None, "warns": None} | lesson
+    changed = dataclasses.replace(snippet, source=source + then, lesson=lesson)
+    result = runner.run(changed, device, **options)
+    assert result.exception is None, result.traceback
+    assert result.exit_code == 0 and result.ended, result.stderr
+    return result.text
+
+
+@pytest.fixture
+def cured(device):
+    """Run a wrong program with its mistake mended, and return what it prints.
+
+    ``cured("amp/wrong/….py", (old, new), …, then=code)`` replaces each `old` by `new`, which must
+    occur exactly once in the section that the page shows, and adds `code` at the end. The
+    program must end without an error and without a warning on each rank. Further options are those
+    of ``runner.run``.
+    """
+
+    def run(path: str, *changes: tuple[str, str], then: str = "", **options) -> str:
+        snippet = load(path, ROOT)
+        source = snippet.sections["main"].text + "\n"
+        return _run_changed(snippet, source, changes, then, {}, device, **options)
+
+    return run
+
+
+@pytest.fixture
+def changed(device):
+    """As `cured`, for the whole text of any program; further options are keys of its lesson."""
+
+    def run(path: str, *changes: tuple[str, str], then: str = "", **lesson) -> str:
+        snippet = load(path, ROOT)
+        return _run_changed(snippet, snippet.source, changes, then, lesson, device)
+
+    return run

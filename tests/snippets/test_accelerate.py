@@ -9,7 +9,6 @@ import os
 import shlex
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,7 +25,7 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, TensorDataset
 
-from tests.snippets import compare, runner
+from tests.snippets import compare
 from tests.snippets.conftest import ROOT
 from tools.pages import load_all as load_pages
 from tools.snippets import load, load_all
@@ -47,29 +46,6 @@ def fresh(tmp_path, monkeypatch):
     torch.set_num_threads(threads)
     AcceleratorState._reset_state(True)
     GradientState._reset_state()
-
-
-@pytest.fixture
-def changed(device):
-    """Run a program with changes made to its text, and return what it prints.
-
-    ``changed("accelerate/….py", (old, new), …, then=code)`` replaces each `old`, which must occur
-    exactly once, and adds `code` at the end. The program must end without an error or a warning.
-    """
-
-    def run(path: str, *changes: tuple[str, str], then: str = "", **lesson) -> str:
-        snippet = load(path, ROOT)
-        source = snippet.source
-        for old, new in changes:
-            assert source.count(old) == 1, f"{path}: {old!r} occurs {source.count(old)} times"
-            source = source.replace(old, new)
-        lesson = snippet.lesson | {"raises": None, "warns": None} | lesson
-        result = runner.run(replace(snippet, source=source + then, lesson=lesson), device)
-        assert result.exception is None, result.traceback
-        assert result.exit_code == 0, result.stderr
-        return result.text
-
-    return run
 
 
 def cpu() -> Accelerator:
@@ -696,7 +672,9 @@ def test_accelerate_s_reader_refuses_a_key_that_it_does_not_know():
 
 
 def test_the_fsdp_file_and_the_plugin_say_the_same(monkeypatch, program):
-    args = launched("--config_file", f"{ROOT}/accelerate/fsdp.yaml", "train.py")
+    # Port 0: whatever else this machine runs may hold the usual one, which Accelerate warns of.
+    port = ("--main_process_port", "0")
+    args = launched("--config_file", f"{ROOT}/accelerate/fsdp.yaml", *port, "train.py")
     assert args.use_fsdp
     for name, value in prepare_multi_gpu_env(args).items():
         monkeypatch.setenv(name, value)

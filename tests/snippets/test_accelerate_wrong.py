@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch import nn
 
-from tests.snippets.test_accelerate import changed, fresh
+from tests.snippets.test_accelerate import fresh
 
-__all__ = ["changed", "fresh"]
+__all__ = ["fresh"]
 
 CPU = "cpu=not torch.accelerator.is_available()"
 

@@ -4,14 +4,8 @@ That a program shows its symptom is checked by its ``.out``. Here the smallest c
 lesson recommends is made to the program's text, and the symptom must be gone.
 """
 
-from dataclasses import replace
-
 import pytest
 import torch
-
-from tests.snippets import runner
-from tests.snippets.conftest import ROOT
-from tools.snippets import load
 
 AUTOCAST = "with torch.amp.autocast(device.type, dtype=torch.float16):\n"
 
@@ -25,30 +19,6 @@ FP16 = "scaled = model.weight.grad * 65536\nprint(torch.equal(scaled, scaled.hal
 
 #: Prints how many steps the scaler has seen since its scale last changed.
 CLEAN_STEPS = "print(scaler.state_dict()['_growth_tracker'])\n"
-
-
-@pytest.fixture
-def cured(device):
-    """Run a wrong program with its mistake mended, and return what it prints.
-
-    ``cured("amp/wrong/….py", (old, new), …, then=code)`` replaces each `old` by `new`, which must
-    occur exactly once in the section that the page shows, and adds `code` at the end. The
-    program must end without an error and without a warning.
-    """
-
-    def run(path: str, *changes: tuple[str, str], then: str = "") -> str:
-        snippet = load(path, ROOT)
-        source = snippet.sections["main"].text + "\n"
-        for old, new in changes:
-            assert source.count(old) == 1, f"{path}: {old!r} occurs {source.count(old)} times"
-            source = source.replace(old, new)
-        lesson = snippet.lesson | {"raises": None, "warns": None}
-        result = runner.run(replace(snippet, source=source + then, lesson=lesson), device)
-        assert result.exception is None, result.traceback
-        assert result.exit_code == 0, result.stderr
-        return result.text
-
-    return run
 
 
 def figures(text: str) -> dict[str, float]:

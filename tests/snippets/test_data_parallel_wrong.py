@@ -6,42 +6,13 @@ does by hand what DataParallel does on two GPUs, DataParallel's own code is made
 symptom (fixture `gpus`).
 """
 
-from dataclasses import replace
-
 import pytest
 import torch
 from torch import nn
 
-from tests.snippets import runner
-from tests.snippets.conftest import ROOT
 from tests.snippets.test_data_parallel import gpus, in_a_folder_of_its_own, one_thread
-from tools.snippets import load
 
 __all__ = ["gpus", "in_a_folder_of_its_own", "one_thread"]
-
-
-@pytest.fixture
-def cured(device):
-    """Run a wrong program with its mistake mended, and return what it prints.
-
-    ``cured("data-parallel/wrong/….py", (old, new), …, then=code)`` replaces each `old` by `new`,
-    which must occur exactly once in the section that the page shows, and adds `code` at the end.
-    The program must end without an error and without a warning.
-    """
-
-    def run(path: str, *changes: tuple[str, str], then: str = "") -> str:
-        snippet = load(path, ROOT)
-        source = snippet.sections["main"].text + "\n"
-        for old, new in changes:
-            assert source.count(old) == 1, f"{path}: {old!r} occurs {source.count(old)} times"
-            source = source.replace(old, new)
-        lesson = snippet.lesson | {"raises": None, "warns": None}
-        result = runner.run(replace(snippet, source=source + then, lesson=lesson), device)
-        assert result.exception is None, result.traceback
-        assert result.exit_code == 0, result.stderr
-        return result.text
-
-    return run
 
 
 # Errors

@@ -13,32 +13,6 @@ from tests.snippets import runner
 from tests.snippets.conftest import ROOT
 from tools.snippets import load
 
-
-@pytest.fixture
-def cured(device):
-    """Run a wrong program with its mistake mended on its ranks, and return what it prints.
-
-    ``cured("ddp/wrong/….py", (old, new), …, then=code)`` replaces each `old` by `new`, which must
-    occur exactly once in the section that the page shows, and adds `code` at the end. The
-    program must end without an error and without a warning on each rank.
-    """
-
-    def run(path: str, *changes: tuple[str, str], then: str = "", **options) -> str:
-        snippet = load(path, ROOT)
-        source = snippet.sections["main"].text + "\n"
-        for old, new in changes:
-            assert source.count(old) == 1, f"{path}: {old!r} occurs {source.count(old)} times"
-            source = source.replace(old, new)
-        lesson = snippet.lesson | {"raises": None, "warns": None}
-        mended = replace(snippet, source=source + then, lesson=lesson)
-        result = runner.run(mended, device, **options)
-        assert result.exception is None, result.traceback
-        assert result.exit_code == 0 and result.ended, result.stderr
-        return result.text
-
-    return run
-
-
 # Errors that name the mistake
 
 

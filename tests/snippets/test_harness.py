@@ -10,8 +10,9 @@ import time
 
 import pytest
 
-from tests.snippets import compare, outputs, runner
-from tools.snippets import ROOT, SnippetError, load, load_all
+from tests.snippets import compare, outputs, planted, runner
+from tests.snippets.planted import faults
+from tools.snippets import ROOT, SnippetError, load_all
 
 HEAD = '''\
 # /// script
@@ -31,18 +32,9 @@ def plant(tmp_path):
     """Write a program (and its .out) into an empty snippets folder and load it."""
 
     def write(body, out=None, keys=(), name="amp/planted.py"):
-        file = tmp_path / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(HEAD.format(keys="".join(f"# {key}\n" for key in keys)) + body)
-        if out is not None:
-            file.with_suffix(".out").write_text(out)
-        return load(name, tmp_path)
+        return planted.write(tmp_path, name, HEAD, body, out, keys)
 
     return write
-
-
-def faults(snippet, **options):
-    return "\n".join(compare.faults(snippet, runner.run(snippet, **options)))
 
 
 def test_right_program_has_no_fault(plant):

@@ -2,9 +2,8 @@
 
 import pytest
 
-from tests.snippets import launches
+from tests.snippets import launches, planted
 from tests.snippets.test_ranks import HEAD, SUM
-from tools.snippets import load
 
 BODY = SUM + "print(f'rank {rank}: {total.item()}')\ndist.destroy_process_group()\n"
 
@@ -14,11 +13,7 @@ def plant(tmp_path):
     """Write a program and its .out into an empty snippets folder and load it."""
 
     def write(body="", out="", keys=(), name="ddp/planted.py"):
-        file = tmp_path / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(HEAD.format(keys="".join(f"# {key}\n" for key in keys)) + body)
-        file.with_suffix(".out").write_text(out)
-        return load(name, tmp_path)
+        return planted.write(tmp_path, name, HEAD, body, out, keys)
 
     return write
 

@@ -9,7 +9,8 @@ import time
 
 import pytest
 
-from tests.snippets import compare, conftest, outputs, runner
+from tests.snippets import conftest, outputs, planted, runner
+from tests.snippets.planted import faults
 from tools.snippets import SnippetError, load
 
 HEAD = '''\
@@ -39,18 +40,9 @@ def plant(tmp_path):
     """Write a program (and its .out) into an empty snippets folder and load it."""
 
     def write(body, out=None, keys=(), name="ddp/planted.py"):
-        file = tmp_path / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(HEAD.format(keys="".join(f"# {key}\n" for key in keys)) + body)
-        if out is not None:
-            file.with_suffix(".out").write_text(out)
-        return load(name, tmp_path)
+        return planted.write(tmp_path, name, HEAD, body, out, keys)
 
     return write
-
-
-def faults(snippet, **options):
-    return "\n".join(compare.faults(snippet, runner.run(snippet, **options)))
 
 
 def test_what_rank_0_prints_stands_before_what_rank_1_prints(plant):
