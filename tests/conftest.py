@@ -17,6 +17,9 @@ from tests.warm import Parent
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 ROOT = Path(__file__).resolve().parents[1]
 WARM = Parent()
+# Where it is set, as in many containers, print writes a line and its end apart, and the lines of
+# two ranks run into each other. What the tests start prints as it does in a reader's shell.
+os.environ.pop("PYTHONUNBUFFERED", None)
 
 PAGE = """\
 ---
