@@ -272,3 +272,12 @@ def test_autocast_in_the_replica_has_the_format_that_was_asked_for(cured):
         then='print(torch.is_autocast_enabled("cuda"))\n',
     )
     assert printed.splitlines()[1:] == ["replica's thread: torch.bfloat16", "False"]
+
+
+def test_the_program_waits_for_a_replica_that_is_slow(cured):
+    printed = cured(
+        "data-parallel/wrong/autocast_outside.py",
+        ("def replica():\n", "def replica():\n    threading.Event().wait(0.2)\n"),
+        then="print(thread.is_alive())\n",
+    )
+    assert printed.splitlines()[1:] == ["replica's thread: torch.float16", "False"]

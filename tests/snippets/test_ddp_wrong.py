@@ -11,7 +11,34 @@ import torch.distributed as dist
 
 from tests.snippets import runner
 from tests.snippets.conftest import ROOT
+from tests.snippets.test_ddp import device_chosen
 from tools.snippets import load
+
+
+def test_each_program_chooses_the_gpu_of_its_rank(monkeypatch):
+    for path in (
+        "ddp/wrong/broadcast_buffers.py",
+        "ddp/wrong/collectives_crossed.py",
+        "ddp/wrong/different_models.py",
+        "ddp/wrong/different_shapes.py",
+        "ddp/wrong/early_stop.py",
+        "ddp/wrong/frozen_late.py",
+        "ddp/wrong/loss_summed.py",
+        "ddp/wrong/module_called.py",
+        "ddp/wrong/module_prefix.py",
+        "ddp/wrong/no_sync_late.py",
+        "ddp/wrong/nothing_to_train.py",
+        "ddp/wrong/own_method.py",
+        "ddp/wrong/padded_metric.py",
+        "ddp/wrong/ready_twice.py",
+        "ddp/wrong/static_graph.py",
+        "ddp/wrong/uneven_batches.py",
+        "ddp/wrong/unfrozen_late.py",
+        "ddp/wrong/unused_parameters.py",
+        "ddp/wrong/weights_after_wrapping.py",
+    ):
+        assert device_chosen(path, monkeypatch) == [3], path
+
 
 # Errors that name the mistake
 
@@ -164,8 +191,11 @@ def test_the_prefix_can_be_taken_off(cured):
 
 
 def test_a_barrier_makes_the_file_ready_for_all(cured):
-    change = ("model.load_state", "dist.barrier()\nmodel.load_state")
-    assert cured("ddp/wrong/load_before_save.py", change) == "rank 0: loaded\nrank 1: loaded\n"
+    changes = (
+        ("model.load_state", "dist.barrier()\nmodel.load_state"),
+        ("time.sleep(0.5)", "time.sleep(1)"),  # however slow the disk is
+    )
+    assert cured("ddp/wrong/load_before_save.py", *changes) == "rank 0: loaded\nrank 1: loaded\n"
 
 
 # Time-outs and hangs
@@ -207,7 +237,11 @@ def test_the_rank_that_is_alone_at_the_barrier_times_out(ranks):
 
 
 def test_a_barrier_outside_of_the_if_is_passed(cured):
-    text = cured("ddp/wrong/barrier_on_rank_0.py", ("    dist.barrier()\n", "dist.barrier()\n"))
+    text = cured(
+        "ddp/wrong/barrier_on_rank_0.py",
+        ("    dist.barrier()\n", "dist.barrier()\n"),
+        ("time.sleep(2)", 'torch.load("model.pt")'),  # the next epoch finds the file
+    )
     assert text == "rank 0: saved\nrank 0: next epoch\nrank 1: next epoch\n"
 
 
@@ -325,6 +359,12 @@ def test_the_same_order_on_all_ranks_keeps_the_numbers_apart(cured):
 def test_rank_0_alone_saves_its_own(cured):
     change = ("torch.save(", "if rank == 0:\n    torch.save(")
     text = cured("ddp/wrong/save_on_all_ranks.py", change)
+    assert [line[-3:] for line in text.splitlines()] == ["0.2", "0.2"]
+
+
+def test_the_last_to_save_wins_whichever_it_is(changed):
+    change = ("0.5 * rank", "0.5 * (1 - rank)")
+    text = changed("ddp/wrong/save_on_all_ranks.py", change)
     assert [line[-3:] for line in text.splitlines()] == ["0.2", "0.2"]
 
 
