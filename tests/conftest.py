@@ -107,6 +107,17 @@ class Tree:
         return WARM.run(command, self.root, os.environ | {"NO_MKDOCS_2_WARNING": "1"}, 120)
 
 
+@pytest.hookimpl(trylast=True)  # after xdist
+def pytest_collection_modifyitems(items) -> None:
+    """Keep the groups of --dist loadgroup together.
+
+    xdist 3.8 writes a test's group to where pytest 9.2 does not read it (pytest-xdist#1386).
+    """
+    for item in items:
+        if named := vars(item).get("_nodeid"):
+            item._id = type(item.id).parse(named)
+
+
 def pytest_sessionfinish() -> None:
     """End what this process has started."""
     WARM.end()

@@ -162,6 +162,7 @@ def killed(tmp_path_factory):
     return printed, torch.load(folder / "checkpoint.pt")
 
 
+@pytest.mark.xdist_group("killed")
 def test_a_killed_rank_is_restarted_and_training_continues_from_the_checkpoint(killed):
     printed, _ = killed
     starts = [line for line in printed.splitlines() if line.startswith("start")]
@@ -170,6 +171,7 @@ def test_a_killed_rank_is_restarted_and_training_continues_from_the_checkpoint(k
     assert epochs == ["0", "1", "2", "3", "4"]
 
 
+@pytest.mark.xdist_group("killed")
 def test_after_a_restart_the_weights_are_those_of_the_undisturbed_run(killed, ranks):
     printed, checkpoint = killed
     undisturbed = ranks("ddp/elastic.py", names=["model"])[0]

@@ -29,6 +29,7 @@ def wire(ranks, seen):
     return run
 
 
+@pytest.mark.xdist_group("wire")
 @pytest.mark.parametrize(("count", "factor"), [(2, 1.0), (4, 1.5)])
 def test_a_ddp_step_sends_what_one_all_reduce_of_the_gradients_sends(wire, count, factor):
     rows = wire(count)
@@ -36,6 +37,7 @@ def test_a_ddp_step_sends_what_one_all_reduce_of_the_gradients_sends(wire, count
     assert rows["DDP"] == pytest.approx((factor, factor), abs=0.01)
 
 
+@pytest.mark.xdist_group("wire")
 @pytest.mark.parametrize("count", [2, 4])
 def test_no_sync_sends_nothing_and_the_fp16_hook_half(wire, count):
     rows = wire(count)
@@ -54,6 +56,7 @@ def added_up(namespace):
     return not before.equal(weight.grad)
 
 
+@pytest.mark.xdist_group("wire")
 @pytest.mark.parametrize("count", [2, 4])
 def test_gloo_sends_an_all_reduce_for_a_reduce_scatter_and_that_is_the_rest_of_fsdp(wire, count):
     rows = wire(count)

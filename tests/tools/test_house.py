@@ -40,6 +40,12 @@ def test_ci_calls_exactly_make_test():
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
 
 
+@pytest.mark.xdist_group("together")
+def test_tests_of_a_group_go_to_one_worker(request, worker_id):
+    """What they share is made once. Whoever runs them without workers has one for all."""
+    assert worker_id == "master" or request.node.nodeid.endswith("@together")
+
+
 def test_every_package_is_pinned_exactly_and_in_one_place():
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
     direct = set().union(*map(names, groups.values()))
