@@ -52,7 +52,12 @@ def test_a_forward_pass_around_the_wrapper_averages_no_gradients(changed):
 def test_unwrapping_before_saving_cures_module_keys(changed):
     printed = changed(
         "accelerate/wrong/module_keys.py",
-        ("accelerator.save(model.", "accelerator.save(accelerator.unwrap_model(model)."),
+        ("import torch\n", "import time\n\nimport torch\n"),
+        (
+            "accelerator.save(model.",
+            "time.sleep(0.5 * accelerator.is_main_process)  # however slow the disk is\n"
+            "accelerator.save(accelerator.unwrap_model(model).",
+        ),
         then="print(*weights)\n",
     )
     assert printed == "weight bias\n" * 2
@@ -213,17 +218,23 @@ def test_preparing_the_optimizer_cures_optimizer_left_out(changed):
             "model, loader = accelerator.prepare(model, loader)",
             "model, loader, optimizer = accelerator.prepare(model, loader, optimizer)",
         ),
+        then="print(accelerator.unwrap_model(model).weight.grad)\n",
     )
-    assert printed == "batches: 4 - steps taken: 1\n"
+    assert printed == "batches: 4 - steps taken: 1\nNone\n"  # the next one begins anew
 
 
 # Gradients of the wrong size
+
+
+#: What two programs print of the step that they take, in each direction.
+STEP = "print(*(before - accelerator.unwrap_model(model).weight)[0].tolist())\n"
 
 
 def test_accumulate_cures_no_accumulate(changed):
     mistake = "    optimizer.zero_grad()\n    accelerator.backward(loss)\n    optimizer.step()\n"
     printed = changed(
         "accelerate/wrong/no_accumulate.py",
+        ("inputs = torch.randn(32, 2)", "torch.manual_seed(0)\ninputs = torch.randn(32, 2)"),
         (
             mistake,
             "    with accelerator.accumulate(model):\n"
@@ -243,6 +254,27 @@ def test_accelerator_backward_cures_plain_backward(changed):
         ("        loss.backward()", "        accelerator.backward(loss)"),
     )
     assert "too large                  : 1.00 times" in printed
+
+
+def test_without_division_the_step_is_four_times_too_long(changed):
+    printed = changed(
+        "accelerate/wrong/plain_backward.py",
+        ("optimizer = torch", "before = model.weight.detach().clone()\noptimizer = torch"),
+        then="wanted *= 0.1\n" + STEP + "print(wanted)\n",
+    )
+    step, wanted = printed.splitlines()[-2:]
+    step = torch.tensor([float(word) for word in step.split()])
+    assert step.norm().item() == pytest.approx(4 * float(wanted))
+
+
+def test_clipping_each_batch_turns_the_step(changed):
+    printed = changed(
+        "accelerate/wrong/clip_each_batch.py",
+        ("optimizer = torch", "before = model.weight.detach().clone()\noptimizer = torch"),
+        then=STEP,
+    )
+    across, up = map(float, printed.splitlines()[-1].split())
+    assert across / up == pytest.approx(2, abs=1e-3)  # the gradients are 3 and 1
 
 
 def test_clipping_once_keeps_the_direction(changed):

@@ -14,7 +14,6 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 accelerator = Accelerator(cpu=not torch.accelerator.is_available(), gradient_accumulation_steps=4)
-torch.manual_seed(0)
 inputs = torch.randn(32, 2)
 loader = DataLoader(TensorDataset(inputs, inputs.sum(dim=1, keepdim=True)), batch_size=8)
 model = nn.Linear(2, 1)

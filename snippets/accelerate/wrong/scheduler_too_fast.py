@@ -15,7 +15,6 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 accelerator = Accelerator(cpu=not torch.accelerator.is_available())
-torch.manual_seed(0)
 loader = DataLoader(TensorDataset(torch.randn(160, 2)), batch_size=8)
 model = nn.Linear(2, 1)
 optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
@@ -28,12 +27,9 @@ scheduler = accelerator.prepare(scheduler)
 # --8<-- [end:new]
 
 rates = []
-for (inputs,) in loader:
+for _ in loader:
     rates.append(scheduler.get_last_lr()[0])
-    loss = model(inputs).square().mean()
-    optimizer.zero_grad()
-    accelerator.backward(loss)
-    optimizer.step()
+    optimizer.step()  # forward and backward go before it
     scheduler.step()
 accelerator.print("learning rates:", *(f"{rate:.1f}" for rate in rates))
 accelerator.end_training()
