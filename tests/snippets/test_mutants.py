@@ -1,11 +1,13 @@
 """The mutants find a statement that nobody would miss, and no other."""
 
+import subprocess
+import sys
 import time
 
 import pytest
 
 from tests.snippets import mutants, runner
-from tools.snippets import load
+from tools.snippets import ROOT, load
 
 HEAD = '# /// script\n# requires-python = ">=3.11"\n# dependencies = []\n#\n# [tool.lesson]\n'
 PROGRAM = f'''{HEAD}# seconds = 1
@@ -101,6 +103,12 @@ def test_claims_are_found_by_the_program_they_name(tmp_path):
     assert mutants.claims_of("amp/b.py", tmp_path) == []
     file.write_text("ALL = ['amp/a.py']\n\n\ndef test_a():\n    pass\n")
     assert mutants.claims_of("amp/a.py", tmp_path) == [str(file)]
+
+
+def test_the_marks_of_the_claims_are_known_without_xdist():
+    command = [sys.executable, "-m", "pytest", "--markers", "-p", "no:xdist"]
+    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert "@pytest.mark.xdist_group(name)" in shown
 
 
 RANKS = f'''{HEAD}# seconds = 1
