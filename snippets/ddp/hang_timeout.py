@@ -9,16 +9,12 @@
 """A time-out makes a hang an error: rank 0 waits a second for a rank that does not come."""
 
 # --8<-- [start:main]
-import os
 import time
 from datetime import timedelta
 
 import torch
 import torch.distributed as dist
 
-device = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
-if device.type != "cpu":
-    torch.accelerator.set_device_index(int(os.environ["LOCAL_RANK"]))
 # --8<-- [start:new]
 dist.init_process_group("gloo", timeout=timedelta(seconds=1))
 # --8<-- [end:new]

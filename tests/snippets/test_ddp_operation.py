@@ -83,6 +83,11 @@ def test_monitored_barrier_names_those_that_are_missing_and_no_others(ranks):
     assert "Rank 2 successfully reached" in said[2]
 
 
+def test_a_rank_that_is_late_but_comes_in_time_is_not_named(changed):
+    late = "time.sleep(0.2)\n    dist.monitored_barrier(watchers)"
+    assert changed("ddp/hang_barrier.py", ("time.sleep(2)", late)) == ""
+
+
 def test_a_gloo_group_is_there_beside_the_group_of_the_gradients(ranks):
     assert [one["__after__"] for one in ranks("ddp/hang_barrier.py", after=backend)] == ["gloo"] * 4
 
@@ -110,6 +115,15 @@ def test_the_recorder_knows_what_was_called_and_what_has_ended(ranks):
     assert other == [f"rank 1: {call}" for call in called]
     assert waiting[:2] == [f"rank 0: {call}" for call in called]
     assert waiting[2:] == ["rank 0: 3 gloo:all_reduce of [2, 2] never ended", "rank 0: timed out"]
+
+
+def test_what_never_ended_fails_by_the_time_out_while_the_other_rank_is_there(changed):
+    printed = changed(
+        "ddp/hang_record.py",
+        ("except RuntimeError:", "except RuntimeError as error:"),
+        ('print("rank 0: timed out")', 'print("rank 0:", str(error).rpartition("] ")[2])'),
+    )
+    assert "\nrank 0: Timed out waiting 1500ms for" in printed
 
 
 def test_the_recorder_keeps_the_last_2000_collectives(ranks):
