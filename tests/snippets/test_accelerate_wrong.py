@@ -356,6 +356,19 @@ def test_prepare_before_load_state_cures_load_before_prepare(changed):
     assert printed == "the weights that were saved: True\n"
 
 
+def test_the_seed_gives_a_new_run_the_first_epoch_of_the_old_one(changed):
+    printed = changed(
+        "accelerate/wrong/resume_other_order.py",
+        (
+            "accelerator.end_training()",
+            "orders = [torch.cat([batch for (batch,) in start()]).tolist() for _ in range(2)]\n"
+            "accelerator.print(orders[0] == orders[1], len(accelerator._dataloaders))\n"
+            "accelerator.end_training()",
+        ),
+    )
+    assert printed.splitlines()[-1] == "True 1"  # and it knows of its own loader alone
+
+
 def test_a_seedable_sampler_and_set_epoch_cure_resume_other_order(changed):
     printed = changed(
         "accelerate/wrong/resume_other_order.py",
