@@ -43,7 +43,8 @@ def network():
 
 
 # --8<-- [start:shard]
-ddp = DistributedDataParallel(network())
+plain = network()
+ddp = DistributedDataParallel(plain)
 
 # --8<-- [start:new]
 sharded = network()
@@ -69,6 +70,11 @@ for name, model in ("DDP ", ddp), ("FSDP", sharded):
         if rank == 0 and step % 50 == 0:
             print(f"{name} step {step:3}: loss {loss.item():.3f}")
     moments = [m for state in optimizer.state.values() for m in state.values() if m.dim()]
-    print(f"rank {rank}: {name} holds {held(model.parameters())} bytes of weights,", end=" ")
-    print(f"{held(p.grad for p in model.parameters())} of gradients, {held(moments)} for Adam")
+    print(
+        f"rank {rank}: {name} holds {held(model.parameters())} bytes of weights, "
+        f"{held(p.grad for p in model.parameters())} of gradients, {held(moments)} for Adam"
+    )
+
+del ddp
+dist.destroy_process_group()
 # --8<-- [end:train]

@@ -34,16 +34,15 @@ labels = arm
 points, labels = points[rank::ranks].to(device), labels[rank::ranks].to(device)
 
 
-def train(state, hook):
+def network():
     torch.manual_seed(0)
-    model = nn.Sequential(
+    return nn.Sequential(
         nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2)
     ).to(device)
-    ddp = DistributedDataParallel(model)
-    # --8<-- [start:new]
-    ddp.register_comm_hook(state, hook)
-    # --8<-- [end:new]
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+
+
+def train(ddp):
+    optimizer = torch.optim.Adam(ddp.parameters(), lr=1e-2)
     for _ in range(101):
         sent.clear()
         loss = nn.functional.cross_entropy(ddp(points), labels)
@@ -74,12 +73,16 @@ hooks = {
     "fp16": (None, default_hooks.fp16_compress_hook),
     "PowerSGD": (power, powerSGD_hook.powerSGD_hook),
 }
-# --8<-- [end:new]
 for name, (state, hook) in hooks.items():
-    loss = train(state, hook)
+    ddp = DistributedDataParallel(network())
+    ddp.register_comm_hook(state, hook)
+    # --8<-- [end:new]
+    loss = train(ddp)
     step_bytes = sum(sent)
     dist.all_reduce(loss)
     if rank == 0:
         print(f"{name:10}: {step_bytes} bytes a step, loss {loss.item() / ranks:.3f}")
+
+del ddp
 dist.destroy_process_group()
 # --8<-- [end:compare]

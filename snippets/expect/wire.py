@@ -41,10 +41,10 @@ def sent():
     return total
 
 
-def measured(action):
+def measured(action, *arguments):
     time.sleep(0.2)  # until all that was sent before is acknowledged
     before = sent()
-    action()
+    action(*arguments)
     dist.barrier()  # every rank has read what it was sent
     time.sleep(0.2)
     return (sent() - before) / size
@@ -75,7 +75,7 @@ def step(model):
     model(inputs).sum().backward()
 
 
-def accumulate():
+def accumulate(ddp):
     with ddp.no_sync():
         step(ddp)
 
@@ -85,18 +85,21 @@ def accumulate():
 # --8<-- [start:table]
 part = (ranks - 1) / ranks
 rows = [
-    ("all-reduce", 2 * part, lambda: dist.all_reduce(flat)),
-    ("reduce-scatter", part, lambda: dist.reduce_scatter(shares[0].clone(), shares)),
-    ("DDP", 2 * part, lambda: step(ddp)),
-    ("DDP, no_sync", 0, accumulate),
-    ("DDP, FP16 hook", part, lambda: step(compressed)),
-    ("FSDP", 3 * part, lambda: step(sharded)),
+    ("all-reduce", 2 * part, dist.all_reduce, flat),
+    ("reduce-scatter", part, dist.reduce_scatter, shares[0].clone(), shares),
+    ("DDP", 2 * part, step, ddp),
+    ("DDP, no_sync", 0, accumulate, ddp),
+    ("DDP, FP16 hook", part, step, compressed),
+    ("FSDP", 3 * part, step, sharded),
 ]
 if rank == 0:
     print(f"{ranks} ranks, {size / 2**20:.0f} MiB of weights\n")
     print("                formula  measured")
-for name, formula, action in rows:
-    found = measured(action)
+for name, formula, action, *arguments in rows:
+    found = measured(action, *arguments)
     if rank == 0:
         print(f"{name:14}    {formula:5.2f}     {found:5.2f}")
+
+del rows, ddp, compressed
+dist.destroy_process_group()
 # --8<-- [end:table]

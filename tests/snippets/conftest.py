@@ -1,6 +1,7 @@
 """Where the programs run (``--device``), and their variables for a claim.
 
-``program`` runs one in the test's own process, ``ranks`` one of several processes.
+``program`` runs one in the test's own process, ``ranks`` one of several processes; ``lesson`` does
+so with a program that begins and ends as the lesson on DDP teaches.
 """
 
 from __future__ import annotations
@@ -181,6 +182,58 @@ def ranks(device):
             | {"__stdout__": one.get("stdout", ""), "__exception__": one.get("message")}
             for one in ran
         ]
+
+    return run
+
+
+class Chosen(Exception):
+    """Raised in place of making the group."""
+
+
+def device_chosen(path, monkeypatch):
+    """The number of the GPU that a program chooses before it makes its group, on local rank 3."""
+    import torch
+    import torch.distributed as dist
+
+    chosen = []
+
+    def stop(*arguments, **options):
+        raise Chosen
+
+    with monkeypatch.context() as patch:
+        patch.setenv("LOCAL_RANK", "3")
+        for name in ("RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK"):
+            patch.setenv(name, "0")
+        fake = torch.device("cuda")
+        patch.setattr(torch.accelerator, "current_accelerator", lambda check_available: fake)
+        patch.setattr(torch.accelerator, "set_device_index", chosen.append)
+        patch.setattr(dist, "init_process_group", stop)
+        error = runner.execute(load(path, ROOT)).exception
+    assert isinstance(error, Chosen), f"{path} makes no group: {error!r}"
+    return chosen
+
+
+def left(names):
+    """What a program leaves: a group, a wrapper (runs in each rank, behind the program)."""
+    import torch.distributed as dist
+
+    return {"group": dist.is_initialized(), "ddp": "ddp" in names}
+
+
+@pytest.fixture
+def lesson(ranks, monkeypatch):
+    """Run a program of the lesson as `ranks` does, and see that it begins and ends as it should.
+
+    It chooses the GPU of its local rank before it makes the group; at its end it leaves no wrapper
+    and no group behind.
+    """
+
+    def run(path, names=(), after=left, **options):
+        assert device_chosen(path, monkeypatch) == [3]
+        ran = ranks(path, names=list(names), after=after, **options)
+        if after is left:
+            assert [one["__after__"] for one in ran] == [{"group": False, "ddp": False}] * len(ran)
+        return ran
 
     return run
 

@@ -21,7 +21,7 @@ from torch import nn
 from torch.utils.data import DistributedSampler
 
 from tests.snippets import compare, runner
-from tests.snippets.conftest import ROOT
+from tests.snippets.conftest import ROOT, left
 from tools import pages
 from tools.snippets import load
 
@@ -72,53 +72,6 @@ def one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
-
-
-class Chosen(Exception):
-    """Raised in place of making the group."""
-
-
-def device_chosen(path, monkeypatch):
-    """The number of the GPU that a program chooses before it makes its group, on local rank 3."""
-    chosen = []
-
-    def stop(*arguments, **options):
-        raise Chosen
-
-    with monkeypatch.context() as patch:
-        patch.setenv("LOCAL_RANK", "3")
-        for name in ("RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK"):
-            patch.setenv(name, "0")
-        fake = torch.device("cuda")
-        patch.setattr(torch.accelerator, "current_accelerator", lambda check_available: fake)
-        patch.setattr(torch.accelerator, "set_device_index", chosen.append)
-        patch.setattr(dist, "init_process_group", stop)
-        error = runner.execute(load(path, ROOT)).exception
-    assert isinstance(error, Chosen), f"{path} makes no group: {error!r}"
-    return chosen
-
-
-def left(names):
-    """What a program leaves: a group, a wrapper (runs in each rank, behind the program)."""
-    return {"group": dist.is_initialized(), "ddp": "ddp" in names}
-
-
-@pytest.fixture
-def lesson(ranks, monkeypatch):
-    """Run a program of the lesson as `ranks` does, and see that it begins and ends as it should.
-
-    It chooses the GPU of its local rank before it makes the group; at its end it leaves no wrapper
-    and no group behind.
-    """
-
-    def run(path, names=(), after=left, **options):
-        assert device_chosen(path, monkeypatch) == [3]
-        ran = ranks(path, names=list(names), after=after, **options)
-        if after is left:
-            assert [one["__after__"] for one in ran] == [{"group": False, "ddp": False}] * len(ran)
-        return ran
-
-    return run
 
 
 @pytest.fixture

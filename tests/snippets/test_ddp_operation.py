@@ -240,8 +240,8 @@ def test_slurm_starts_one_torchrun_on_each_machine_with_arguments_that_torchrun_
 # Sharding
 
 
-def test_fsdp_has_the_losses_of_ddp_and_holds_half_of_everything(ranks):
-    for one in ranks("ddp/fsdp.py", names=["rank"], after=compared):
+def test_fsdp_has_the_losses_of_ddp_and_holds_half_of_everything(lesson):
+    for one in lesson("ddp/fsdp.py"):
         lines = one["__stdout__"].splitlines()
         losses = {
             k: [line[5:] for line in lines if line.startswith(f"{k}") and "loss" in line]
@@ -252,27 +252,49 @@ def test_fsdp_has_the_losses_of_ddp_and_holds_half_of_everything(ranks):
             [int(n) for n in re.findall(r"\d{4,}", line)] for line in lines if "holds" in line
         ]
         assert counts[0] == [2 * n for n in counts[1]]
-        assert one["__after__"] == pytest.approx(0, abs=1e-5)
 
 
-def compared(namespace):
-    """The largest difference of a weight between the sharded model and the one under DDP."""
-    pairs = zip(namespace["sharded"].parameters(), namespace["ddp"].parameters(), strict=True)
-    return max((whole(mine) - theirs).abs().max().item() for mine, theirs in pairs)
+def test_fsdp_trains_to_the_weights_of_ddp(lesson):
+    ran = [one["__after__"] for one in lesson("ddp/fsdp.py", after=trained)]
+    for theirs, *mine in zip(ran[0]["plain"], *(one["parts"] for one in ran), strict=True):
+        torch.testing.assert_close(torch.cat(mine), theirs, rtol=0, atol=1e-5)
 
 
-def whole(weight):
-    return weight.full_tensor()
+def trained(namespace):
+    """The weights under DDP, and this rank's parts of those under FSDP."""
+    return {
+        "plain": list(namespace["plain"].parameters()),
+        "parts": [weight.to_local() for weight in namespace["sharded"].parameters()],
+    }
 
 
-def test_each_layer_is_whole_on_no_rank_after_the_step(ranks):
-    first, second = ranks("ddp/fsdp.py", after=parts)
+def test_each_layer_is_whole_on_no_rank_after_the_step(lesson):
+    first, second = lesson("ddp/fsdp.py", after=parts)
     assert all(
         a["shape"] == b["shape"]
         for a, b in zip(first["__after__"], second["__after__"], strict=True)
     )
     for part in first["__after__"]:
         assert part["held"][0] * 2 == part["shape"][0]
+
+
+def test_only_one_layer_at_a_time_is_whole(changed):
+    look = """
+layers, whole = (sharded[0], sharded[2], sharded[4]), []
+
+
+def note(layer, inputs):
+    whole.append(sum(not hasattr(one.weight, "_local_tensor") for one in layers))
+
+
+for layer in layers:
+    layer.register_forward_pre_hook(note)
+sharded(points)
+print("whole:", whole)
+del ddp
+"""
+    printed = changed("ddp/fsdp.py", ("del ddp\n", look))
+    assert printed.count("whole: [1, 1, 1]") == 2
 
 
 def parts(namespace):

@@ -4,6 +4,9 @@ import re
 
 import pytest
 
+from tests.snippets.conftest import left
+from tools import pages
+
 EFFICIENCY = "expect/efficiency.py"
 
 
@@ -23,7 +26,9 @@ def seen():
 def wire(ranks, seen):
     def run(count):
         if count not in seen:
-            seen[count] = table(ranks("expect/wire.py", count=count)[0]["__stdout__"])
+            ran = ranks("expect/wire.py", count=count, after=left)
+            assert [one["__after__"] for one in ran] == [{"group": False, "ddp": False}] * count
+            seen[count] = table(ran[0]["__stdout__"])
         return seen[count]
 
     return run
@@ -45,15 +50,16 @@ def test_no_sync_sends_nothing_and_the_fp16_hook_half(wire, count):
     assert rows["DDP, FP16 hook"][1] == pytest.approx(rows["DDP"][1] / 2, abs=0.01)
 
 
-def test_under_no_sync_gradients_are_added_up_all_the_same(ranks):
-    assert all(one["__after__"] for one in ranks("expect/wire.py", after=added_up, count=2))
-
-
-def added_up(namespace):
-    weight = next(namespace["ddp"].parameters())
-    before = weight.grad.clone()
-    namespace["accumulate"]()
-    return not before.equal(weight.grad)
+def test_under_no_sync_gradients_are_added_up_all_the_same(changed):
+    look = """
+weight = next(ddp.parameters())
+before = weight.grad.clone()
+accumulate(ddp)
+print("added up:", not before.equal(weight.grad))
+del rows, ddp, compressed
+"""
+    printed = changed("expect/wire.py", ("del rows, ddp, compressed", look), ranks=2)
+    assert printed.count("added up: True") == 2
 
 
 @pytest.mark.xdist_group("wire")
