@@ -32,8 +32,8 @@ optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
 # --8<-- [start:load]
 # --8<-- [start:new]
 start = 0
-if os.path.exists("checkpoint.pt"):
-    checkpoint = torch.load("checkpoint.pt", map_location=device)
+if os.path.exists("elastic.pt"):
+    checkpoint = torch.load("elastic.pt", map_location=device)
     model.load_state_dict(checkpoint["model"])
     optimizer.load_state_dict(checkpoint["optimizer"])
     start = checkpoint["epoch"] + 1
@@ -56,8 +56,8 @@ for epoch in range(start, 5):
     # --8<-- [start:new]
     if rank == 0:
         state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": epoch}
-        torch.save(state, "checkpoint.new")
-        os.replace("checkpoint.new", "checkpoint.pt")  # in one piece, or not at all
+        torch.save(state, "elastic.new")
+        os.replace("elastic.new", "elastic.pt")  # in one piece, or not at all
     # --8<-- [end:new]
     if rank == 0:
         print(f"epoch {epoch}: weights {[round(w, 4) for w in model.weight[0].tolist()]}")

@@ -24,6 +24,7 @@ from torch.distributed import run as torchrun
 from tests.snippets.conftest import ROOT
 from tools import pages
 from tools.snippets import ROOT as HOUSE
+from tools.snippets import load_all
 
 BIN = Path(sys.executable).parent
 
@@ -173,7 +174,7 @@ def killed(tmp_path_factory):
     shutil.copy(ROOT / "ddp/elastic.py", folder)
     with started(command, folder) as process:
         printed = outcome(process)
-    return printed, torch.load(folder / "checkpoint.pt")
+    return printed, torch.load(folder / "elastic.pt")
 
 
 @pytest.mark.xdist_group("killed")
@@ -197,11 +198,24 @@ def test_after_a_restart_the_weights_are_those_of_the_undisturbed_run(killed, ra
 
 def test_the_batches_of_an_epoch_do_not_depend_on_where_the_run_started(ranks, tmp_path):
     whole = ranks("ddp/elastic.py", names=["model", "inputs"], folder=tmp_path)
-    saved = torch.load(tmp_path / "checkpoint.pt")
+    saved = torch.load(tmp_path / "elastic.pt")
     assert saved["epoch"] == 4
     again = ranks("ddp/elastic.py", names=["model", "start"], folder=tmp_path)
     assert [one["start"] for one in again] == [5, 5]
     assert torch.equal(again[1]["model"]["weight"], whole[0]["model"]["weight"])
+
+
+def test_a_file_that_a_program_looks_for_at_its_start_is_its_own():
+    """Both run in one folder: it would go on from what another program has left there."""
+    sources = {program.path: program.source for program in load_all(ROOT)}
+    looked_for = [
+        (path, name)
+        for path, source in sources.items()
+        for name in re.findall(r'exists\("([^"]+)"\)', source)
+    ]
+    assert len(looked_for) >= 2
+    for path, name in looked_for:
+        assert [p for p, source in sources.items() if f'"{name}"' in source] == [path]
 
 
 def test_the_file_for_slurm_is_what_the_page_shows_and_has_no_mistake_of_syntax():
