@@ -42,7 +42,7 @@ def train(steps):
 
 # --8<-- [start:new]
 notebook_launcher(
-    train, args=(100,), num_processes=2, rdzv_backend="c10d", rdzv_endpoint="localhost:0"
+    train, args=(20,), num_processes=2, rdzv_backend="c10d", rdzv_endpoint="localhost:0"
 )
 # --8<-- [end:new]
 result = torch.load("result.pt")
