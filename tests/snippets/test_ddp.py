@@ -8,6 +8,7 @@ import os
 import pickle
 import re
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
@@ -773,3 +774,30 @@ def test_the_state_of_ddp_has_no_generator_and_a_resumed_run_seeds_anew(planted)
     )
     assert all(one["resumed"] == one["straight"][2] for one in ran)
     assert ran[0]["resumed"] != ran[1]["resumed"]
+LOGGING = "import logging; logging.basicConfig(stream=sys.stdout, format='%(message)s');"
+
+
+@pytest.mark.parametrize(
+    ("unbuffered", "code", "written"),
+    [
+        ("1", "print('rank 0')", [b"rank 0", b"\n"]),
+        ("", "print('rank 0')", [b"rank 0\n"]),
+        ("1", f"{LOGGING} logging.warning('rank 0')", [b"rank 0\n"]),
+    ],
+)
+def test_print_writes_a_line_and_its_end_separately_if_nothing_is_buffered(
+    unbuffered, code, written
+):
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)  # keeps writes apart
+    as_on_a_terminal = "import sys; sys.stdout.reconfigure(line_buffering=True);"
+    with ours:
+        with theirs:
+            subprocess.run(
+                [sys.executable, "-c", f"{as_on_a_terminal} {code}"],
+                stdout=theirs,
+                env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+                check=True,
+            )
+        assert list(iter(lambda: ours.recv(100), b"")) == written
+
+
