@@ -746,6 +746,38 @@ def test_the_fp16_hook_learns_as_without_and_powersgd_more_slowly(lesson, progra
     assert plain < power < 0.6
 
 
+@pytest.mark.parametrize(("as_view", "times"), [(False, 2), (True, 1)])
+def test_buckets_take_as_much_as_the_gradients_unless_these_lie_in_them(planted, as_view, times):
+    ran = planted(
+        f"""
+        model = nn.Sequential(nn.Linear(64, 64), nn.Linear(64, 64)).to(device)
+        ddp = DistributedDataParallel(model, gradient_as_bucket_view={as_view})
+        buckets = []
+
+
+        def look(_, bucket):
+            buckets.append(bucket.buffer())
+            return dist.all_reduce(bucket.buffer(), async_op=True).get_future().then(
+                lambda sent: sent.value()[0]
+            )
+
+
+        ddp.register_comm_hook(None, look)
+        for _ in range(3):  # after the first step DDP makes its buckets anew
+            buckets.clear()
+            ddp.zero_grad()
+            ddp(torch.ones(2, 64, device=device)).mean().backward()
+        gradients = [weight.grad for weight in model.parameters()]
+        storages = [tensor.untyped_storage() for tensor in gradients + buckets]
+        held = sum({{one.data_ptr(): one.nbytes() for one in storages}}.values())
+        size = sum(weight.nbytes for weight in model.parameters())
+        buckets, storages = None, None
+        """,
+        ["held", "size"],
+    )
+    assert [one["held"] for one in ran] == [times * one["size"] for one in ran]
+
+
 def test_the_bf16_hook_needs_nccl():
     from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 
@@ -758,22 +790,6 @@ def test_rank_1_is_quiet_unless_something_is_wrong(lesson):
     assert second == "rank 1: WARNING a sample could not be read\n"
 
 
-def test_the_state_of_ddp_has_no_generator_and_a_resumed_run_seeds_anew(planted):
-    """Random numbers drawn in an epoch depend on seed, rank and epoch if it is seeded with them."""
-    ran = planted(
-        """
-        def drawn(epoch):
-            torch.manual_seed(1000 * epoch + rank)
-            return torch.rand(3).tolist()
-
-
-        straight = [drawn(epoch) for epoch in range(3)]
-        resumed = drawn(2)
-        """,
-        ["straight", "resumed"],
-    )
-    assert all(one["resumed"] == one["straight"][2] for one in ran)
-    assert ran[0]["resumed"] != ran[1]["resumed"]
 LOGGING = "import logging; logging.basicConfig(stream=sys.stdout, format='%(message)s');"
 
 
@@ -801,3 +817,19 @@ def test_print_writes_a_line_and_its_end_separately_if_nothing_is_buffered(
         assert list(iter(lambda: ours.recv(100), b"")) == written
 
 
+def test_the_state_of_ddp_has_no_generator_and_a_resumed_run_seeds_anew(planted):
+    """Random numbers drawn in an epoch depend on seed, rank and epoch if it is seeded with them."""
+    ran = planted(
+        """
+        def drawn(epoch):
+            torch.manual_seed(1000 * epoch + rank)
+            return torch.rand(3).tolist()
+
+
+        straight = [drawn(epoch) for epoch in range(3)]
+        resumed = drawn(2)
+        """,
+        ["straight", "resumed"],
+    )
+    assert all(one["resumed"] == one["straight"][2] for one in ran)
+    assert ran[0]["resumed"] != ran[1]["resumed"]
