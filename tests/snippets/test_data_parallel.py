@@ -119,6 +119,14 @@ def test_without_a_gpu_data_parallel_passes_its_input_through():
     assert [rows for rows, _, _ in model.seen] == [8]
 
 
+def test_on_an_apple_gpu_data_parallel_passes_its_input_through(monkeypatch):
+    monkeypatch.setattr(MODULES["data_parallel"], "_get_available_device_type", lambda: "mps")
+    model, inputs = nn.Linear(4, 2), torch.ones(8, 4)
+    parallel = nn.DataParallel(model)
+    assert parallel.device_ids == []
+    assert parallel(inputs).equal(model(inputs))
+
+
 def test_wrapping_warns_of_nothing(recwarn):
     nn.DataParallel(nn.Linear(2, 2))
     assert not recwarn.list
