@@ -72,6 +72,16 @@ def test_gloo_sends_an_all_reduce_for_a_reduce_scatter_and_that_is_the_rest_of_f
     assert rows["FSDP"][1] == pytest.approx(2 * part + rows["reduce-scatter"][1], abs=0.02)
 
 
+@pytest.mark.parametrize("page", ["data-parallel", "choose", "expect"])
+def test_all_pages_write_the_formulas_with_the_same_letters(page):
+    for theirs in pages.load_all().values():
+        text = " ".join(theirs[page].text.split())
+        assert "*N*" in text and "*P*" in text
+        assert "2(N − 1)/N × P" in text
+        assert set(re.findall(r"(\w) − 1\)", text)) == {"N"}
+        assert set(re.findall(r"[)N] × (\w+)", text)) == {"P"}
+
+
 def test_what_each_sends_stays_below_two_and_three(program):
     rows = [line.split() for line in program("expect/volume.py")["__stdout__"].splitlines()[1:]]
     for gpus, data_parallel, ddp, fsdp in ([float(x) for x in row] for row in rows):
