@@ -10,8 +10,7 @@ import pytest
 import torch.distributed as dist
 
 from tests.snippets import runner
-from tests.snippets.conftest import ROOT
-from tests.snippets.test_ddp import device_chosen
+from tests.snippets.conftest import ROOT, device_chosen
 from tools.snippets import load
 
 
