@@ -6,6 +6,7 @@
                                                 before it; and one that is not
     python steps.py publish <version> <alias>   one process, killed only by a hook
     python steps.py meanwhile <command> <version> <alias>  runs <command> before each push
+    python steps.py overtaken <other> <version> <alias>    publishes <other> before the first push
     python steps.py together <version>...       all at once
 
 A step is another program that it starts, which is every use of git and the gate. The pages are
@@ -139,6 +140,16 @@ def main(what: str, *rest: str) -> None:
                 os.spawnvp(os.P_WAIT, "sh", ["sh", "-c", rest[0]])
 
         print(json.dumps(run(*rest[1:], other)))
+    elif what == "overtaken":
+        publish.time.sleep = lambda _: None
+        waiting = [rest[0]]
+
+        def overtake(_, command):
+            if "push" in command and waiting:
+                status, said = run(waiting.pop(), "")
+                assert status == 0, said
+
+        print(json.dumps(run(*rest[1:], overtake)))
     elif what == "together":
         for version in rest:
             warm(version)
