@@ -24,7 +24,7 @@ from torch.utils.data import DistributedSampler
 from tests.snippets import compare, runner
 from tests.snippets.conftest import ROOT, left
 from tools import pages
-from tools.snippets import load
+from tools.snippets import load, load_all
 
 HEAD = '''\
 # /// script
@@ -177,6 +177,19 @@ def test_every_rank_is_told_who_it_is_and_gets_the_sum(lesson):
     assert [one["number"].item() for one in ran] == [3, 3]
     for number, one in enumerate(ran):
         assert f"RANK={number} LOCAL_RANK={number} WORLD_SIZE=2" in one["__stdout__"]
+
+
+def test_every_program_that_wraps_a_model_ends_with_the_two_lines():
+    wrapping = [
+        program
+        for program in load_all(ROOT)
+        if "DistributedDataParallel(" in program.source and "/wrong/" not in program.path
+    ]
+    assert len(wrapping) > 10
+    for program in wrapping:
+        code = [line for line in program.source.splitlines() if line and "--8<--" not in line]
+        assert re.match(r"del (\w+, )*ddp\b", code[-2]), program.path
+        assert code[-1] == "dist.destroy_process_group()", program.path
 
 
 def test_a_rank_that_leaves_early_takes_its_connections_with_it(planted):
