@@ -29,7 +29,7 @@ build: .venv/site ## build every language into site/, any warning is an error
 
 .PHONY: test
 test: lint check browser ## check everything that CI checks
-	@$(RUN) -m pytest -n $(JOBS) --dist loadgroup --durations=15
+	@$(RUN) -m pytest -n $(JOBS) --dist loadgroup --kept --durations=15
 
 .PHONY: check
 check: .venv/site ## check the pages against the snippets and the translations against the English

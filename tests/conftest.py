@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.kept import RUNS
 from tests.warm import Parent
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -107,6 +108,41 @@ class Tree:
         return WARM.run(command, self.root, os.environ | {"NO_MKDOCS_2_WARNING": "1"}, 120)
 
 
+def pytest_addoption(parser):
+    parser.addoption(
+        "--kept",
+        action="store_true",
+        help="don't repeat a run of a program that has passed with the same code and versions",
+    )
+
+
+def pytest_configure(config):
+    config.not_repeated = 0
+    if config.getoption("--kept") and config.getoption("--device", "cpu") == "cpu":
+        RUNS.start()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.when == "call" or not report.passed:
+        RUNS.end(report.passed)
+    return report
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    node.config.not_repeated += getattr(node, "workeroutput", {}).get("taken", 0)
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if taken := config.not_repeated + RUNS.taken:
+        terminalreporter.write_line(
+            f"kept: {taken} runs of programs have passed before with the same code and versions "
+            "and were not repeated (rm -r build/cache/runs, and they are)"
+        )
+
+
 @pytest.hookimpl(trylast=True)  # after xdist
 def pytest_collection_modifyitems(items) -> None:
     """Keep the groups of --dist loadgroup together.
@@ -118,9 +154,11 @@ def pytest_collection_modifyitems(items) -> None:
             item._id = type(item.id).parse(named)
 
 
-def pytest_sessionfinish() -> None:
-    """End what this process has started."""
+def pytest_sessionfinish(session) -> None:
+    """End what this process has started; a worker tells how many runs it took from the kept."""
     WARM.end()
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["taken"] = RUNS.taken
 
 
 @cache

@@ -27,6 +27,7 @@ import pytest_codeblocks
 import yaml
 from pymdownx.snippets import SnippetMissingError
 
+from tests import kept
 from tests.snippets import compare, runner
 from tools.pages import Page
 from tools.snippets import ROOT, SNIPPETS, Snippet, load
@@ -209,17 +210,25 @@ def run_aside(found: list[Step], snippets: Path = SNIPPETS, limit: float = 120) 
     alone = [s for s in found if s.program not in several]
     if not alone:
         return faults
+    outs = [(snippets / s.out).read_text("utf-8") for s in alone if s.out is not None]
+    given = [("paste", s.program, s.code, load(s.program, snippets).lesson) for s in alone]
+    return faults + kept.RUNS.get(
+        [given, outs], lambda: _run_alone(alone, snippets, limit), lambda found: not found
+    )
+
+
+def _run_alone(found: list[Step], snippets: Path, limit: float) -> list[str]:
     warm = runner.context()
     receiver, sender = warm.Pipe(duplex=False)
-    child = warm.Process(target=_child, args=(alone, snippets, sender))
+    child = warm.Process(target=_child, args=(found, snippets, sender))
     child.start()
     sender.close()
     try:
         if not receiver.poll(limit):
-            return [*faults, f"the blocks of the page did not end within {limit:.0f} s"]
-        return receiver.recv() + faults
+            return [f"the blocks of the page did not end within {limit:.0f} s"]
+        return receiver.recv()
     except EOFError:
-        return [*faults, "the process that ran the blocks died; see its output above"]
+        return ["the process that ran the blocks died; see its output above"]
     finally:
         receiver.close()
         child.kill()
@@ -270,7 +279,7 @@ def _run_file(blocks: list[Step], snippet: Snippet) -> tuple[runner.Result, list
         for number, line in enumerate(step.code.rstrip("\n").split("\n"), 1)
     ]
     source = "\n".join(line for *_, line in lines) + "\n"
-    result = runner.run(dataclasses.replace(snippet, source=source))
+    result, _ = kept.run_ranks(dataclasses.replace(snippet, source=source))
     faults = compare.run_faults(snippet, dataclasses.replace(result, seconds=0))
     if result.line and result.exception != snippet.lesson["raises"]:
         step, number, line = lines[result.line - 1]

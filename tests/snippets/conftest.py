@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import kept
 from tests.snippets import compare, runner
 from tools.snippets import SNIPPETS, Snippet, load
 
@@ -163,7 +164,7 @@ def ranks(device):
         snippet = load(path, ROOT)
         skip_if_too_few(snippet, device)
         limit = os.environ.get("SNIPPETS_LIMIT")
-        result, ran = runner.run_ranks(
+        result, ran = kept.run_ranks(
             snippet,
             device,
             float(limit) if limit else None,
@@ -249,7 +250,7 @@ def _run_changed(snippet, source, changes, then, lesson, device, **options) -> s
         source = source.replace(old, new)
     lesson = snippet.lesson | {"raises": None, "warns": None} | lesson
     changed = dataclasses.replace(snippet, source=source + then, lesson=lesson)
-    result = runner.run(changed, device, **options)
+    result, _ = kept.run_ranks(changed, device, **options)
     assert result.exception is None, result.traceback
     assert result.exit_code == 0 and result.ended, result.stderr
     return result.text

@@ -5,10 +5,9 @@ program runs on fake CUDA tensors; the format of each result in an autocast regi
 the rule of its operation. An operation without a rule fails: look it up and add it.
 """
 
-import functools
-
 import pytest
 
+from tests.kept import RUNS
 from tests.snippets import fake_cuda
 from tests.snippets.conftest import ROOT
 from tools.snippets import load, load_all
@@ -46,9 +45,10 @@ PROGRAMS = [
 ]
 
 
-@functools.cache
 def run(path: str):
-    return fake_cuda.run(load(path, ROOT))
+    snippet = load(path, ROOT)
+    given = ["fake cuda", snippet.source, snippet.lesson]
+    return RUNS.get(given, lambda: fake_cuda.run(snippet))
 
 
 def expected(call: fake_cuda.Call) -> str | None:

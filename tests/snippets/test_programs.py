@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.snippets import compare, runner
+from tests import kept
+from tests.snippets import compare
 from tests.snippets.conftest import ROOT, skip_if_too_few
 from tools.snippets import load_all
 
@@ -18,7 +19,8 @@ def pytest_generate_tests(metafunc):
 
 def test_program_prints_its_out(snippet, device):
     skip_if_too_few(snippet, device)
-    found = compare.faults(snippet, runner.run(snippet, device))
+    result, _ = kept.run_ranks(snippet, device)
+    found = compare.faults(snippet, result)
     if found:
         pytest.fail("\n".join(found), pytrace=False)
 
