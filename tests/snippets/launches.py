@@ -4,8 +4,8 @@
 
 The other tests fork the ranks from a warm parent, which takes a fiftieth of the time. This sees
 that a real launch prints the same: the lines of the ``.out``, in whatever order the ranks come to
-print them. It takes minutes, so it runs each night and not with ``make test``, which has a small
-stand-in for it (test_launches.py).
+print them. It takes minutes, so it runs each night and not with ``make test``, which launches one
+of them so (test_launches.py).
 """
 
 from __future__ import annotations
@@ -14,14 +14,19 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from tests.kept import RUNS
 from tests.snippets import compare
 from tests.snippets.conftest import ROOT, skip_if_too_few
+from tools import pages
 from tools.snippets import Snippet, load_all
 
 #: Seconds that a launch may take: torch is imported anew by torchrun and by each rank.
@@ -55,6 +60,19 @@ def test_launch_prints_the_out(snippet, device, tmp_path):
         pytest.fail("\n".join(found), pytrace=False)
 
 
+def test_two_machines_train_as_one_when_both_lines_run_on_one_host():
+    """What the page on Accelerate prints for two machines; MAIN is the first one's address."""
+    fences = pages.load_all()["en"]["accelerate"].fences
+    lines = [line for f in fences if f.lang == "bash" for line in f.body.splitlines()]
+    machines = [line for line in lines if "two_machines.yaml" in line]
+    assert len(machines) == 2
+    files = [ROOT / "accelerate" / name for name in ("train.py", "two_machines.yaml")]
+    ended, _ = as_printed(machines, files, MAIN="127.0.0.1", CUDA_VISIBLE_DEVICES="")
+    for out, _ in ended:  # in bf16, so a little different; and once on each machine
+        expected = (ROOT / "accelerate/train.out").read_text("utf-8")
+        assert not compare.differences(expected, out, rtol=0.2), out
+
+
 def command(snippet: Snippet) -> str:
     """What a reader types to start `snippet`."""
     return f"torchrun --nproc-per-node {snippet.lesson['ranks']} {snippet.file.name}"
@@ -66,16 +84,57 @@ def launch(snippet: Snippet, folder: Path, limit: float = LIMIT) -> tuple[int | 
     Return the exit code (None if it had to be stopped), standard output and standard error.
     """
     shutil.copy(snippet.file, folder)
+    return _end(_start(command(snippet), folder, OMP_NUM_THREADS=None), limit)
+
+
+def as_printed(
+    commands: list[str], files: list[Path], **variables: str | None
+) -> tuple[list[tuple[str, str]], dict[str, bytes]]:
+    """Start the commands of a page, all at once, in a folder that holds these files alone.
+
+    Return what each wrote to standard output and standard error, and the files that are there when
+    all have ended, well. Of the variables of the environment those that are None are left out;
+    PORT is a port that is free.
+    """
+
+    def start() -> tuple[list[tuple[str, str]], dict[str, bytes]]:
+        with tempfile.TemporaryDirectory(prefix="launch-") as folder:
+            for file in files:
+                shutil.copy(file, folder)
+            with socket.create_server(("localhost", 0)) as free:
+                port = str(free.getsockname()[1])
+            started = [_start(line, Path(folder), PORT=port, **variables) for line in commands]
+            with ThreadPoolExecutor(len(started)) as pool:
+                ended = list(pool.map(_end, started))
+            for line, (code, out, err) in zip(commands, ended, strict=True):
+                assert code == 0, f"{line}\n{out}{err}"
+            left = {
+                str(file.relative_to(folder)): file.read_bytes()
+                for file in Path(folder).rglob("*")
+                if file.is_file()
+            }
+            return [(out, err) for _, out, err in ended], left
+
+    given = [(file.name, file.read_bytes()) for file in files]
+    return RUNS.get([commands, given, sorted(variables.items())], start)
+
+
+def _start(line: str, folder: Path, **variables: str | None) -> subprocess.Popen:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    process = subprocess.Popen(
-        ["bash", "-euc", command(snippet)],
+    environment = os.environ | {"PATH": path, "OMP_NUM_THREADS": "1"} | variables
+    return subprocess.Popen(
+        ["bash", "-euo", "pipefail", "-c", line],
         cwd=folder,
-        env=os.environ | {"PATH": path},
+        env={name: value for name, value in environment.items() if value is not None},
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
+
+
+def _end(process: subprocess.Popen, limit: float = LIMIT) -> tuple[int | None, str, str]:
     try:
         out, err = process.communicate(timeout=limit)
         return process.returncode, out, err

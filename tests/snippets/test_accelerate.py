@@ -7,7 +7,6 @@ they do. What takes one process is tried here, in a state of its own.
 import importlib.util
 import os
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
@@ -25,7 +24,7 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, TensorDataset
 
-from tests.snippets import compare
+from tests.snippets import compare, launches
 from tests.snippets.conftest import ROOT
 from tools.pages import load_all as load_pages
 from tools.snippets import load, load_all
@@ -334,57 +333,17 @@ def test_without_a_file_launch_reads_the_one_of_config_default(monkeypatch):
     assert launched("train.py").num_processes == 2
 
 
-def as_printed(part: str, folder: Path) -> list[str]:
-    """Run the commands of the page that hold `part`, together, beside the lesson's files.
-
-    Returns what each printed: real launches, of each line as it stands.
-    """
-    for file in (ROOT / "accelerate").glob("*.*"):
-        (folder / file.name).write_bytes(file.read_bytes())
-    environment = os.environ | {
-        "MAIN": "127.0.0.1",
-        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
-        "CUDA_VISIBLE_DEVICES": "",
-    }
-    started = [
-        subprocess.Popen(
-            ["bash", "-euo", "pipefail", "-c", line],
-            cwd=folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for line in printed_lines()
-        if part in line
-    ]
-    try:
-        ended = [process.communicate(timeout=150) for process in started]
-    finally:
-        for process in started:
-            process.kill()
-    for process, (_, err) in zip(started, ended, strict=True):
-        assert process.returncode == 0, err
-    return [out for out, _ in ended]
-
-
 def printed_lines() -> list[str]:
     """The commands of the lesson's page."""
     fences = load_pages()["en"]["accelerate"].fences
     return [line for f in fences if f.lang == "bash" for line in f.body.splitlines()]
 
 
-def test_accelerate_launch_trains_on_two_processes_as_the_page_prints_it(tmp_path):
-    (out,) = as_printed("accelerate launch --multi_gpu", tmp_path)
-    assert not compare.differences((ROOT / "accelerate/train.out").read_text(), out, rtol=0.01), out
-
-
-def test_two_machines_train_as_one_when_both_lines_run_on_one_host(tmp_path):
-    machines = as_printed("two_machines.yaml", tmp_path)
-    assert len(machines) == 2
-    for out in machines:  # in bf16, so a little different; and once on each machine
-        expected = (ROOT / "accelerate/train.out").read_text()
-        assert not compare.differences(expected, out, rtol=0.2), out
+def test_accelerate_launch_trains_on_two_processes_as_the_page_prints_it():
+    (line,) = [line for line in printed_lines() if line.startswith("accelerate launch --multi_gpu")]
+    train = load("accelerate/train.py", ROOT)
+    [(out, _)], _ = launches.as_printed([line], [train.file], CUDA_VISIBLE_DEVICES="")
+    assert not compare.differences(train.out_path().read_text("utf-8"), out, rtol=0.01), out
 
 
 # Precision, accumulation, clipping, schedules

@@ -7,7 +7,6 @@ otherwise it plants the smallest program of its own, which runs in the same way.
 import os
 import pickle
 import re
-import shutil
 import socket
 import statistics
 import subprocess
@@ -21,7 +20,8 @@ import torch.nn.functional as F
 from torch import nn
 from torch.utils.data import DistributedSampler
 
-from tests.snippets import compare, runner
+from tests import kept
+from tests.snippets import launches, runner
 from tests.snippets.conftest import ROOT, left
 from tools import pages
 from tools.snippets import load, load_all
@@ -84,7 +84,7 @@ def planted(tmp_path, device):
         place.mkdir(parents=True, exist_ok=True)
         text = source or HEAD + textwrap.dedent(body) + TAIL
         (place / "planted.py").write_text(text)
-        result, ran = runner.run_ranks(
+        result, ran = kept.run_ranks(
             load("ddp/planted.py", place.parent),
             device,
             probe=runner.Probe(tuple(names)),
@@ -118,45 +118,13 @@ def losses(text):
 # torchrun, and the commands that the page prints
 
 
-def torchrun(options, name, folder):
-    """Run the command of the page as it stands, in a folder that holds the program alone."""
-    command = f"torchrun --nproc-per-node 2 {options}{name}.py"
-    fences = pages.load_all()["en"]["ddp"].fences
-    assert command in [fence.body.strip() for fence in fences if fence.lang == "bash"]
-    shutil.copy(load(f"ddp/{name}.py", ROOT).file, folder)
-    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
-    environment = {key: text for key, text in os.environ.items() if key != "OMP_NUM_THREADS"}
-    done = subprocess.run(
-        ["bash", "-euc", command],
-        cwd=folder,
-        env=environment | {"PATH": path},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    return done
-
-
-@pytest.fixture
-def as_on_the_page(device):
-    """Skip what the page shows of a CPU on another device."""
+def test_torchrun_shows_one_rank_and_keeps_the_others_in_files(device):
+    """The command as the page prints it, in a folder that holds the program alone."""
     if device != "cpu":
         pytest.skip("the page shows what the command prints on a CPU")
-
-
-@pytest.mark.parametrize("name", ["launch", "train"])
-def test_the_printed_command_prints_what_the_page_shows(name, tmp_path, as_on_the_page):
-    done = torchrun("", name, tmp_path)
-    assert "Setting OMP_NUM_THREADS environment variable for each process to be 1" in done.stderr
-    printed = sorted(done.stdout.splitlines(), key=lambda line: line.startswith("rank 1"))
-    snippet = load(f"ddp/{name}.py", ROOT)
-    out = snippet.out_path().read_text()
-    assert not compare.differences(out, "\n".join(printed) + "\n", rtol=snippet.lesson["rtol"])
-
-
-def test_torchrun_shows_one_rank_and_keeps_the_others_in_files(tmp_path, as_on_the_page):
-    done = torchrun("--local-ranks-filter 0 --log-dir logs --tee 3 ", "launch", tmp_path)
+    fences = pages.load_all()["en"]["ddp"].fences
+    (command,) = [f.body for f in fences if f.lang == "bash" and "--local-ranks-filter" in f.body]
+    [(out, _)], left = launches.as_printed([command], [load("ddp/launch.py", ROOT).file])
     first, second = (
         "".join(
             line + "\n"
@@ -165,10 +133,10 @@ def test_torchrun_shows_one_rank_and_keeps_the_others_in_files(tmp_path, as_on_t
         )
         for rank in ("rank 0", "rank 1")
     )
-    assert "rank 0" in done.stdout
-    assert "rank 1" not in done.stdout
-    files = {file.parent.name: file.read_text() for file in tmp_path.rglob("stdout.log")}
-    assert files == {"0": first, "1": second}
+    assert "rank 0" in out
+    assert "rank 1" not in out
+    logs = {name.split("/")[-2]: text for name, text in left.items() if "stdout.log" in name}
+    assert logs == {"0": first.encode(), "1": second.encode()}
 
 
 def test_every_rank_is_told_who_it_is_and_gets_the_sum(lesson):

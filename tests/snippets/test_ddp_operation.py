@@ -3,14 +3,11 @@
 Commands are taken from the page and run as they stand there.
 """
 
-import contextlib
+import io
 import json
 import os
 import re
 import shlex
-import shutil
-import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -21,46 +18,17 @@ import torch.distributed as dist
 from torch._C._distributed_c10d import _dump_fr_trace_json
 from torch.distributed import run as torchrun
 
+from tests.snippets import launches
 from tests.snippets.conftest import ROOT
 from tools import pages
 from tools.snippets import ROOT as HOUSE
 from tools.snippets import load_all
-
-BIN = Path(sys.executable).parent
 
 
 def blocks(wanted: str) -> list[str]:
     """The shell blocks of the page that contain `wanted`."""
     page = pages.parse((HOUSE / "docs/en/ddp.md").read_text("utf-8"), "en", "ddp", "docs/en/ddp.md")
     return [fence.body for fence in page.fences if fence.lang == "bash" and wanted in fence.body]
-
-
-@contextlib.contextmanager
-def started(command: str, folder: Path, **variables: str):
-    """A process that runs `command` in `folder`; it and all it has started are ended."""
-    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
-    with subprocess.Popen(
-        ["bash", "-euo", "pipefail", "-c", command],
-        cwd=folder,
-        env=os.environ | {"PATH": path, "OMP_NUM_THREADS": "1"} | variables,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
-        try:
-            yield process
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-
-
-def outcome(process: subprocess.Popen, limit: float = 200) -> str:
-    """What `process` printed; its end is waited for, and it must be a good one."""
-    printed, said = process.communicate(timeout=limit)
-    assert process.returncode == 0, printed + said
-    return printed
 
 
 # Hangs
@@ -142,16 +110,13 @@ def recorded_of_many(namespace):
 # Several machines, restarts, SLURM: the very commands of the page
 
 
-def test_two_machines_meet(tmp_path):
+def test_two_machines_meet():
     (command,) = blocks("--nnodes 2")
     (name,) = blocks("export HEAD=gpu")
-    shutil.copy(ROOT / "ddp/launch.py", tmp_path)
-    with socket.create_server(("localhost", 0)) as free:
-        port = free.getsockname()[1]
-    export = name.replace("gpu-1:29400", f"localhost:{port}")
-    both = f"{export}\n{command}"
-    with started(both, tmp_path) as one, started(both, tmp_path) as other:
-        printed = outcome(one) + outcome(other)
+    export = name.replace("gpu-1:29400", "localhost:$PORT")
+    machine = f"{export}\n{command}"
+    ended, _ = launches.as_printed([machine] * 2, [ROOT / "ddp/launch.py"])
+    printed = "".join(out for out, _ in ended)
     told = sorted(
         re.findall(r"RANK=(\d) LOCAL_RANK=(\d) WORLD_SIZE=(\d) .* GROUP_RANK=(\d)", printed)
     )
@@ -167,14 +132,10 @@ def test_node_rank_is_ignored_by_the_rendezvous_of_the_page():
 
 
 @pytest.fixture(scope="module")
-def killed(tmp_path_factory):
+def killed():
     """What the page's command prints whose rank 1 is killed in epoch 2, and its checkpoint."""
-    folder = tmp_path_factory.mktemp("killed")
-    (command,) = blocks("KILL_IN_EPOCH=2")
-    shutil.copy(ROOT / "ddp/elastic.py", folder)
-    with started(command, folder) as process:
-        printed = outcome(process)
-    return printed, torch.load(folder / "elastic.pt")
+    ended, files = launches.as_printed(blocks("KILL_IN_EPOCH=2"), [ROOT / "ddp/elastic.py"])
+    return ended[0][0], torch.load(io.BytesIO(files["elastic.pt"]))
 
 
 @pytest.mark.xdist_group("killed")
@@ -235,12 +196,23 @@ def test_slurm_starts_one_torchrun_on_each_machine_with_arguments_that_torchrun_
     )
     for tool in tools.iterdir():
         tool.chmod(0o755)
-    variables = {"SLURM_JOB_NODELIST": "gpu-[1-2]", "SLURM_NNODES": "2", "SLURM_JOB_ID": "77"}
-    variables["SLURM_CPUS_PER_TASK"] = "32"
+    variables = {
+        "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
+        "SLURM_JOB_NODELIST": "gpu-[1-2]",
+        "SLURM_NNODES": "2",
+        "SLURM_JOB_ID": "77",
+        "SLURM_CPUS_PER_TASK": "32",
+    }
     file = (ROOT / "ddp/train.sbatch").read_text("utf-8")
-    with started(f"PATH={tools}:$PATH\n{file}", tmp_path, **variables) as process:
-        printed = outcome(process)
-    option, cpus, program, *arguments = json.loads(printed)
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", file],
+        cwd=tmp_path,
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    option, cpus, program, *arguments = json.loads(done.stdout)
     assert program == "torchrun"
     asked = torchrun.parse_args(arguments)
     assert (asked.nnodes, asked.nproc_per_node, asked.training_script) == ("2", "4", "train.py")

@@ -1,11 +1,13 @@
-"""What `make launches` does for each program, in small: one real launch, and what it would say."""
+"""What `make launches` does for each program: one real launch, and what it would say of others."""
 
 import pytest
 
+from tests.kept import RUNS
 from tests.snippets import launches, planted
-from tests.snippets.test_ranks import HEAD, SUM
-
-BODY = SUM + "print(f'rank {rank}: {total.item()}')\ndist.destroy_process_group()\n"
+from tests.snippets.conftest import ROOT
+from tests.snippets.test_ranks import HEAD
+from tools import pages
+from tools.snippets import load
 
 
 @pytest.fixture
@@ -19,15 +21,20 @@ def plant(tmp_path):
 
 
 def test_a_real_launch_is_compared_by_its_lines(plant, tmp_path):
-    right = plant(BODY, "rank 0: 3.0\nrank 1: 3.0\n")
+    """The first command of a page, as it stands there."""
+    right = load("ddp/launch.py", ROOT)
+    fences = pages.load_all()["en"]["ddp"].fences
+    assert launches.command(right) in [f.body.strip() for f in fences if f.lang == "bash"]
     (tmp_path / "work").mkdir()
-    ran = launches.launch(right, tmp_path / "work")
+    ran = RUNS.get(["launch", right.source], lambda: launches.launch(right, tmp_path / "work"))
     assert launches.faults(right, *ran, "cpu") == []
-    wrong = plant(BODY, "rank 0: 3.0\nrank 1: 4.0\n")
+    assert "Setting OMP_NUM_THREADS environment variable for each process to be 1" in ran[2]
+    expected = right.out_path().read_text("utf-8")
+    wrong = plant("", expected.replace("rank 1: one of 2 on cpu, the sum is 3", "rank 1: 4"))
     (found,) = launches.faults(wrong, *ran, "cpu")
     assert "ddp/planted.py: torchrun --nproc-per-node 2 planted.py: is not planted.out" in found
-    assert "expected, and not there: 'rank 1: 4.0'" in found
-    assert "printed, and not expected: 'rank 1: 3.0'" in found
+    assert "expected, and not there: 'rank 1: 4'" in found
+    assert "printed, and not expected: 'rank 1: one of 2 on cpu, the sum is 3'" in found
 
 
 def test_a_launch_that_does_not_end_is_stopped(plant, tmp_path):
