@@ -555,7 +555,7 @@ def test_commands_that_can_not_be_read_are_told(tmp_path, commands, line):
 
 def test_the_command_prints_each_fault_and_fails(monkeypatch, capsys):
     fault = checks.Fault("docs/en/x.md", 5, "a fault", "mend it")
-    monkeypatch.setattr(checks, "check_sources", lambda: [fault])
+    monkeypatch.setattr("tools.checks.repository.check_sources", lambda: [fault])
     assert checks.main() == 1
     printed = capsys.readouterr()
     assert "docs/en/x.md:5: a fault; mend it" in printed.out
@@ -564,7 +564,7 @@ def test_the_command_prints_each_fault_and_fails(monkeypatch, capsys):
 
 def test_a_page_without_translation_hides_no_fault_of_the_others(monkeypatch, capsys):
     fault = checks.Fault("docs/fr/x.md", 1, checks.UNTRANSLATED, "translate docs/en/x.md")
-    monkeypatch.setattr(checks, "check_sources", lambda: [fault])
+    monkeypatch.setattr("tools.checks.repository.check_sources", lambda: [fault])
     monkeypatch.setattr("tools.build.build_all", lambda *_: ["en: docs/en/y.md:3: broken"])
     assert checks.main() == 1
     assert capsys.readouterr().out.splitlines() == [str(fault), "en: docs/en/y.md:3: broken"]
