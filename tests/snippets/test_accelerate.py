@@ -521,9 +521,16 @@ def test_resuming_trains_on_the_same_data_everywhere_and_on_one_batch_at_a_time(
 
 
 def test_resuming_equals_not_stopping_on_one_process_too(ranks):
-    (only,) = ranks("accelerate/resume.py", names=["before", "after", "order"], count=1)
+    (only,) = ranks(
+        "accelerate/resume.py", names=["before", "after", "order"], after=rates, count=1
+    )
     assert only["__stdout__"].count("True") == 3
     assert only["before"] + only["after"] == only["order"]
+    assert only["__after__"] == pytest.approx([0.1 * 0.9**12] * 2)  # 36 steps, 3 at each rate
+
+
+def rates(namespace):
+    return [namespace[run][2].get_last_lr()[0] for run in ("straight", "resumed")]
 
 
 def test_what_is_registered_is_in_the_checkpoint():

@@ -157,8 +157,8 @@ def test_after_a_restart_the_weights_are_those_of_the_undisturbed_run(killed, ra
     assert lines == undisturbed["__stdout__"].splitlines()[1:]
 
 
-def test_the_batches_of_an_epoch_do_not_depend_on_where_the_run_started(ranks, tmp_path):
-    whole = ranks("ddp/elastic.py", names=["model", "inputs"], folder=tmp_path)
+def test_the_batches_of_an_epoch_do_not_depend_on_where_the_run_started(ranks, lesson, tmp_path):
+    whole = lesson("ddp/elastic.py", names=["model", "inputs"], folder=tmp_path)
     saved = torch.load(tmp_path / "elastic.pt")
     assert saved["epoch"] == 4
     again = ranks("ddp/elastic.py", names=["model", "start"], folder=tmp_path)
