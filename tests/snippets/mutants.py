@@ -105,23 +105,31 @@ def mutants(snippet: Snippet) -> Iterator[Mutant]:
         yield Mutant(snippet.path, node.lineno, shown(node), source)
 
 
+def _is_fixture(function: ast.FunctionDef) -> bool:
+    """True for a fixture that a test has to ask for."""
+    made = [ast.unparse(decorator) for decorator in function.decorator_list]
+    return any(text.startswith("pytest.fixture") and "autouse" not in text for text in made)
+
+
 def claims_of(path: str, folder: Path = CLAIMS) -> list[str]:
-    """The ids of the claim tests that name the program `path`."""
+    """The ids of the claim tests that name the program `path`, or ask for a fixture that does."""
     found = []
     for file in sorted(folder.glob("test_*.py")):
         text = file.read_text("utf-8")
         if file.name in HARNESS or path not in text:
             continue
-        functions = [
-            node
-            for node in ast.parse(text).body
-            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
-        ]
-        naming = [f.name for f in functions if path in ast.get_source_segment(text, f)]
-        inside = sum(ast.get_source_segment(text, f).count(path) for f in functions)
+        functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+        tests = [f for f in functions if f.name.startswith("test_")]
+        fixtures = [f for f in functions if _is_fixture(f)]
+        times = {f.name: ast.get_source_segment(text, f).count(path) for f in tests + fixtures}
+        asked = {f.name: {argument.arg for argument in f.args.args} for f in tests + fixtures}
+        using = {f.name for f in fixtures if times[f.name]}
+        for _ in fixtures:  # one may ask for another
+            using |= {f.name for f in fixtures if using & asked[f.name]}
+        naming = [f.name for f in tests if times[f.name] or using & asked[f.name]]
         decorated = any(path in ast.unparse(d) for f in functions for d in f.decorator_list)
-        if decorated or inside != text.count(path):
-            found.append(str(file))  # named in a table or a fixture: any test may use it
+        if decorated or sum(times.values()) != text.count(path):
+            found.append(str(file))  # named in a table or a helper: any test may use it
         else:
             found += [f"{file}::{name}" for name in naming]
     return found

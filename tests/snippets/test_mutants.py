@@ -96,12 +96,43 @@ def test_every_mutant_keeps_its_section_markers_and_lines(planted):
     assert not any("import" in m.statement or '"numbers"' in m.statement for m in made)
 
 
+FIXTURES = """
+import pytest
+
+
+@pytest.fixture
+def ran(program):
+    return program("amp/a.py")
+
+
+@pytest.fixture
+def number(ran):
+    return ran["number"]
+
+
+def test_a(ran):
+    pass
+
+
+def test_b(number):
+    pass
+
+
+def test_c(program):
+    pass
+"""
+
+
 def test_claims_are_found_by_the_program_they_name(tmp_path):
     file = tmp_path / "test_x.py"
     file.write_text("def test_a(program):\n    program('amp/a.py')\n\n\ndef test_b():\n    pass\n")
     assert mutants.claims_of("amp/a.py", tmp_path) == [f"{file}::test_a"]
     assert mutants.claims_of("amp/b.py", tmp_path) == []
     file.write_text("ALL = ['amp/a.py']\n\n\ndef test_a():\n    pass\n")
+    assert mutants.claims_of("amp/a.py", tmp_path) == [str(file)]
+    file.write_text(FIXTURES)
+    assert mutants.claims_of("amp/a.py", tmp_path) == [f"{file}::test_a", f"{file}::test_b"]
+    file.write_text(FIXTURES.replace("fixture\n", "fixture(autouse=True)\n"))
     assert mutants.claims_of("amp/a.py", tmp_path) == [str(file)]
 
 
