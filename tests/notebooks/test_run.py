@@ -99,6 +99,22 @@ def test_a_cell_that_raises_is_told_with_page_section_and_cell(quick):
     assert not list((quick.root / "build/notebooks").glob("*.ipynb"))
 
 
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("import os\nos._exit(3)\n", "ended the whole kernel"),
+        ("while True:\n    pass\n", "did not end within 2 s"),
+    ],
+    ids=["dies", "hangs"],
+)
+def test_a_cell_that_takes_the_kernel_with_it_or_hangs_is_told(quick, monkeypatch, body, says):
+    monkeypatch.setattr(runs, "LIMIT", 2)
+    quick.write("snippets/x/q.py", program(section("a", body)))
+    append(quick, "q")
+    with pytest.raises(NotebookError, match=rf"cell 2 of the notebook \(x/q\.py:a\) {says}"):
+        runs.run(page(quick), quick.root)
+
+
 def test_a_program_that_should_fail_and_does_not_is_a_fault(quick):
     fine = program(section("a", "print('so far')\n"), '# raises = "ZeroDivisionError"\n')
     quick.write("snippets/x/wrong/w.py", fine)
