@@ -27,7 +27,7 @@ from tests.snippets import compare, runner
 from tools.snippets import ROOT, Snippet
 
 FOLDER = ROOT / "build" / "cache" / "runs"
-CODE = ("tests/*.py", "tests/notebooks/*.py", "tests/pages/*.py", "tests/snippets/*.py")
+CODE = ("tests/*.py", "tests/pages/*.py", "tests/snippets/*.py")
 _PACKAGES = ("accelerate", "numpy", "torch")
 _SEES_ITSELF = re.compile(r"traceback|faulthandler|inspect|frame|lineno|__(file|doc|main)__|argv")
 
