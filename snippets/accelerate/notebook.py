@@ -22,7 +22,7 @@ os.environ["OMP_NUM_THREADS"] = "1"  # torchrun sets this too; without it each p
 def train(steps):
     accelerator = Accelerator(cpu=not torch.accelerator.is_available())
     # --8<-- [end:new]
-    torch.manual_seed(0)
+    torch.manual_seed(accelerator.process_index)  # each process has samples of its own
     model = nn.Linear(4, 1)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     model, optimizer = accelerator.prepare(model, optimizer)

@@ -604,6 +604,32 @@ def test_notebook_launcher_trains_in_two_processes(changed):
     assert printed.endswith("True\n")
 
 
+def test_what_notebook_launcher_starts_leaves_no_wrapper_and_no_group(changed):
+    """The wrapper is gone before the group that it sends through, and the group at the end."""
+    look = """
+import gc
+
+end = Accelerator.end_training
+
+
+def ending(accelerator):
+    kinds = {type(thing).__name__ for thing in gc.get_objects()}
+    assert "AcceleratedOptimizer" not in kinds and "DistributedDataParallel" not in kinds
+    end(accelerator)
+
+
+def ended(steps):
+    train(steps)
+    assert not torch.distributed.is_initialized()
+
+
+Accelerator.end_training = ending
+notebook_launcher(
+    ended, args"""
+    printed = changed("accelerate/notebook.py", ("notebook_launcher(\n    train, args", look))
+    assert printed.startswith("Launching")
+
+
 def test_debug_launcher_s_processes_both_print(changed):
     printed = changed(
         "accelerate/debug.py", ("    rank = acc", "    accelerator.print('once')\n    rank = acc")
