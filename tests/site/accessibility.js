@@ -1,13 +1,12 @@
-// What look.accessibility asks of a page, beside axe: which elements look alike, so that axe, which
-// takes long for each, need not look at every one of them in every width and scheme.
+// What look.accessibility asks of a page, beside axe: what on it is alike, or like what was looked at
+// before, so that axe, which takes long for each element, need not look at every one of them.
 window.look = {
-  looks: new Set(), // what has been chosen already
-  grounds: new Map(), // what lies behind an element -> a number for it
-  seen: {}, // width -> the elements to be seen there
+  known: null, // what was looked at before: {looks, forms: a key for each, grounds: a number}
+  marks: new Map(), // element -> what its words decide, not its form
+  places: [], // [what stands in its place, element], to be put back
   style: Object.assign(document.createElement("style"), {
     textContent: "* { content-visibility: visible !important }",
   }),
-  places: [], // [what stands in its place, element], to be put back
 
   // All that can be unfolded, on the screen or not; and let the page's own scripts follow, and
   // follow a change of its width before.
@@ -23,26 +22,24 @@ window.look = {
     await drawn();
   },
 
-  // Choose what axe is to look at in this setting: of the elements with words (or of a form), one
-  // for each look that no setting before this one had. Equal looks have equal contrast: it depends
-  // on the color, whether the text is large, and what lies behind. (The names of classes are there to be on the safe
-  // side, as are positions: what is placed elsewhere can come to lie on another ground.)
-  choose(setting, width) {
-    const seen = (this.seen[width] = new Set());
-    const grounds = new Map([[null, 0]]);
+  // Choose whose contrast axe is to look at in this setting: of the elements with words (or of a
+  // form), one for each look that is not known. Equal looks have equal contrast: it depends on the
+  // color, whether the text is large, and what lies behind. (The names of classes are there to be
+  // on the safe side, as are positions: what is placed elsewhere can come to lie on another ground.)
+  choose(setting) {
+    const { looks, grounds } = this.known;
+    const behind = new Map([[null, 0]]);
     const ground = (e) => {
-      if (!grounds.has(e)) {
+      if (!behind.has(e)) {
         const s = getComputedStyle(e);
         const own = [ground(e.parentElement), s.backgroundColor, s.backgroundImage, s.opacity,
           s.filter, s.mixBlendMode, s.position !== "static" && s.position + e.className].join();
-        if (!this.grounds.has(own)) this.grounds.set(own, this.grounds.size + 1);
-        grounds.set(e, this.grounds.get(own));
+        behind.set(e, grounds[own] ??= Object.keys(grounds).length + 1);
       }
-      return grounds.get(e);
+      return behind.get(e);
     };
     for (const e of document.body.querySelectorAll("*")) {
       if (!e.checkVisibility()) continue;
-      seen.add(e);
       const words = [...e.childNodes].some((n) => n.nodeType === Node.TEXT_NODE && n.data.trim());
       if (!words && !e.matches("input, select, textarea, button")) continue;
       const s = getComputedStyle(e), up = e.parentElement;
@@ -50,25 +47,53 @@ window.look = {
       const large = points >= 18 || (points >= 14 && s.fontWeight >= 700);
       const look = [e.tagName, e.className, up.tagName, up.className, s.color, large,
         s.textShadow, ground(e)].join();
-      if (!this.looks.has(look)) e.dataset.look = `${e.dataset.look ?? ""} ${setting}`;
-      this.looks.add(look);
+      if (!looks[look]) e.dataset.look = `${e.dataset.look ?? ""} ${setting}`;
+      looks[look] = true;
     }
     return document.querySelectorAll(`[data-look~="${setting}"]`).length;
   },
 
-  // Make plain text of the colored words of code that were not chosen.
-  plain() {
-    for (const e of document.querySelectorAll("pre code span:not([data-look], :has(span))"))
-      this.put(document.createTextNode(e.textContent), e);
+  // Note what the words of an element decide at this width, and not its form: whether it scrolls (and
+  // can be reached, which a script sees to), and whether it is narrow for a finger.
+  measure(width) {
+    const mark = (e, what) => this.marks.set(e, `${this.marks.get(e) ?? ""} ${width} ${what}`);
+    for (const e of document.querySelectorAll("body :not(span, svg *)"))
+      if (e.scrollWidth > e.clientWidth && e.clientWidth) mark(e, `scrolls ${e.tabIndex}`);
+    for (const e of document.querySelectorAll("body :is(a, button, input, summary, [tabindex])"))
+      if (e.getBoundingClientRect().width < 24) mark(e, "narrow");
   },
 
-  // Leave of what was not chosen, and holds nothing that was, its place alone.
+  // The form of a node: its elements and their attributes, without the words. Of what names something,
+  // leads somewhere or draws a picture it counts only whether it is there. But for contrast and the
+  // words, axe finds in two blocks of one form the same. (What it may find between blocks, such as
+  // headings out of order or an id that stands twice, test_pages.py reads from the HTML.)
+  form(node) {
+    if (node.nodeType === Node.TEXT_NODE) return node.data.trim() && "·";
+    if (node.nodeType !== Node.ELEMENT_NODE) return "";
+    const kept = /^(class|role|type|tabindex|lang|scope|hidden|aria-(?!label|describedby|controls))/;
+    const attributes = [...node.attributes].filter(({ name }) => name !== "data-look")
+      .map(({ name, value }) => name === "style" ? value.replace(/--[^;]*/g, "")
+        : name + "=" + (kept.test(name) ? value : value && "x"));
+    const inside = [...node.childNodes]
+      .filter((n) => !node.matches("svg") || /title|desc/.test(n.nodeName));
+    return `<${node.nodeName} ${attributes}${this.marks.get(node) ?? ""}>` +
+      inside.map((n) => this.form(n)).join("").replace(/·+/g, "·") + "/";
+  },
+
+  // Leave of the colored words of code their text, and of a block of a known form, unless something
+  // in it was chosen, its place: the styles of what follows may ask what stands before.
   thin() {
-    const kept = new Set();
-    for (const e of document.querySelectorAll("[data-look]"))
-      for (let up = e; up && !kept.has(up); up = up.parentElement) kept.add(up);
-    for (const e of document.body.querySelectorAll(":not(script, style)"))
-      if (e.firstChild && !kept.has(e) && kept.has(e.parentElement)) this.put(e.cloneNode(false), e);
+    for (const e of document.querySelectorAll("pre code span:not([data-look], :has(span))"))
+      this.put(document.createTextNode(e.textContent), e);
+    const blocks = document.querySelectorAll("nav li, header li, main :is(p, ul, ol, li, table, " +
+      "tr, div, figure, details):not(:has(h1, h2, h3, h4, h5, h6))");
+    for (const e of blocks) {
+      if (!e.isConnected) continue;
+      const form = this.form(e);
+      if (this.known.forms[form] && !e.matches("[data-look], :has([data-look])"))
+        this.put(e.cloneNode(false), e);
+      this.known.forms[form] = true;
+    }
   },
 
   put(place, e) {
@@ -76,28 +101,20 @@ window.look = {
     this.places.push([place, e]);
   },
 
+  // Put all back; return what is known now.
   restore() {
     for (const [place, e] of this.places.reverse()) place.replaceWith(e);
     for (const e of document.querySelectorAll("[data-look]")) delete e.dataset.look;
     this.style.remove();
+    const { known } = this;
     delete window.look;
+    return JSON.stringify(known);
   },
 
-  // What is to be seen or scrolls at one width and not at the other.
-  only(width, other) {
-    const seen = this.seen[width], before = this.seen[other];
-    const scrolls = (e) => e.clientWidth && e.scrollWidth > e.clientWidth &&
-      /auto|scroll/.test(getComputedStyle(e).overflowX);
-    return [...seen].filter((e) => scrolls(e) || (!before.has(e) &&
-      (before.has(e.parentElement) || !seen.has(e.parentElement))));
-  },
-
-  // Run axe on the document, or on `part` of it; return what it finds: [rule, what, [[where, why]]].
-  async ask(options, setting, part) {
-    if (part && !part.length) return [];
+  // Run axe; return what it finds: [rule, what, [[where, why]]].
+  async ask(runOnly, setting) {
     axe.configure({ rules: [{ id: "color-contrast", selector: `[data-look~="${setting}"]` }] });
-    const run = await axe.run(part ? { include: part } : document,
-      { ...options, resultTypes: ["violations"] });
+    const run = await axe.run(document, { runOnly, resultTypes: ["violations"] });
     return run.violations.map((found) => [found.id, found.help, found.nodes.map((node) =>
       [node.target.join(" "), node.any.concat(node.all).map((check) => check.message)[0]])]);
   },

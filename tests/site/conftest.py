@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.notebooks import run as runs
-from tests.site.look import Site, lessons, pages, watch
+from tests.site.look import Site, pages, watch
 from tools import notebooks
 from tools.languages import ROOT
 
@@ -70,9 +70,18 @@ def site(folder):
         server.shutdown()
 
 
-def _tab(browser, site, **options):
-    """Yield a tab of the browser, for all pages that are only looked at: a new one costs more."""
-    context = browser.new_context(reduced_motion="reduce", **options)
+@pytest.fixture(scope="session")
+def known() -> dict:
+    """What accessibility() has looked at on the pages before."""
+    return {}
+
+
+@pytest.fixture(scope="session")
+def tab(browser, site):
+    """A tab of the browser, for all pages that are only looked at: a new one costs more."""
+    context = browser.new_context(
+        reduced_motion="reduce", permissions=["clipboard-read", "clipboard-write"]
+    )
     page = context.new_page()
     page.set_default_timeout(10_000)
     page.faults, page.path = watch(page, site.url), None
@@ -80,62 +89,33 @@ def _tab(browser, site, **options):
     context.close()
 
 
-@pytest.fixture(scope="session")
-def tab(browser, site):
-    """A tab."""
-    yield from _tab(browser, site, permissions=["clipboard-read", "clipboard-write"])
-
-
-@pytest.fixture(scope="session")
-def tab_without_scripts(browser, site):
-    """A tab without JavaScript."""
-    yield from _tab(browser, site, java_script_enabled=False)
-
-
-def _turned(tab, path: str, site):
+def turned(tab, path: str, site):
     """Yield the tab at a page, which is loaded once for all tests that follow each other there."""
+    new = tab.path != path
+    if new:
+        tab.goto("about:blank")  # or the page before would be drawn anew for this width
+        tab.path = path
     tab.set_viewport_size({"width": 1280, "height": 900})
     tab.emulate_media(color_scheme="light")
-    if tab.path != path:
+    if new:
         tab.goto(site.url + path)
-        tab.path = path
     yield tab
     faults = "\n".join(tab.faults)
     tab.faults.clear()
     assert not faults, faults
 
 
-def _each(paths: list[str]) -> list:
-    """Return the paths, each for a worker that runs all tests of it."""
-    return [pytest.param(path, marks=pytest.mark.xdist_group(path)) for path in paths]
-
-
-# Of a module, so that pytest runs all tests of a page together.
-@pytest.fixture(scope="module", params=_each(pages()))
+# Of a module, so that pytest runs all tests of a page together, each page on one worker.
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(path, marks=pytest.mark.xdist_group(path)) for path in pages()],
+)
 def path(request) -> str:
     """The path of each page in turn."""
-    return request.param
-
-
-@pytest.fixture(scope="module", params=_each(lessons()))
-def lesson_path(request) -> str:
-    """The path of each page with programs in turn."""
     return request.param
 
 
 @pytest.fixture
 def page(tab, path, site):
     """Each page in turn, to be left as it was found, and with nothing gone wrong."""
-    yield from _turned(tab, path, site)
-
-
-@pytest.fixture
-def lesson(tab, lesson_path, site):
-    """Each page with programs."""
-    yield from _turned(tab, lesson_path, site)
-
-
-@pytest.fixture
-def lesson_without_scripts(tab_without_scripts, lesson_path, site):
-    """Each page with programs, without JavaScript."""
-    yield from _turned(tab_without_scripts, lesson_path, site)
+    yield from turned(tab, path, site)

@@ -4,6 +4,7 @@ So the same question can be put to a page of the site, where it must find nothin
 planted page, where it must find the fault.
 """
 
+import json
 import re
 import struct
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from tools.languages import ROOT, languages
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
 LOOK = Path(__file__).with_name("accessibility.js")
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+NOTHING = {"looks": {}, "grounds": {}, "forms": {}}  # is known of any page
 
 
 @dataclass(frozen=True)
@@ -92,20 +94,19 @@ def watch(page, home: str) -> list[str]:
     return faults
 
 
-def accessibility(page, *widths: int) -> list[str]:
+def accessibility(page, *widths: int, known: dict | None = None) -> list[str]:
     """Unfold the page; return what axe-core finds there, light and dark: what, and which element.
 
-    It is asked everything at the first of the `widths` (by default, that of the page). At another
-    width, what a width can change is asked again, and everything of what is to be seen only there.
-
-    A lesson holds thousands of words that look alike, and axe takes long to find the ground of
-    each. So contrast is asked of one element of each look, and once all of the page has been looked
-    at, what is alike is left out (accessibility.js). At the end the page has everything again.
+    It is asked everything at each of the `widths` (by default, that of the page), in dark only of
+    contrast. A lesson holds thousands of elements that are alike, and axe takes long for each. So
+    contrast is asked of one element of each look, and of the blocks of one form all but the first
+    are left out (accessibility.js). `known` holds the looks and forms of the pages before, looked
+    at in the same widths, and takes those of this page if nothing is found there. At the end the
+    page has everything again.
     """
     height = page.viewport_size["height"]
-    first, *others = widths or (page.viewport_size["width"],)
-    settings = [(width, scheme) for width in (first, *others) for scheme in ("light", "dark")]
-    chosen, faults = [], []
+    widths = widths or (page.viewport_size["width"],)
+    chosen, faults = {}, []
 
     def at(width: int, scheme: str) -> None:
         page.emulate_media(color_scheme=scheme)
@@ -113,9 +114,8 @@ def accessibility(page, *widths: int) -> list[str]:
             page.set_viewport_size({"width": width, "height": height})
             page.evaluate("look.unfold()")
 
-    def ask(options: dict, setting: int = 0, part: str = "null") -> None:
-        asked = f"options => look.ask(options, {setting}, {part})"
-        for name, what, nodes in page.evaluate(asked, options):
+    def ask(rules: list[str], setting: int) -> None:
+        for name, what, nodes in page.evaluate(f"rules => look.ask(rules, {setting})", rules):
             for where, why in nodes:
                 where = re.sub(r'\[data-look="[^"]*"\]', "", where)  # ours
                 faults.append(f"{page.url}: {name}: {where}: {why or what}")
@@ -123,37 +123,25 @@ def accessibility(page, *widths: int) -> list[str]:
     if not page.evaluate("typeof axe === 'object'"):
         page.evaluate(AXE.read_text("utf-8") + ";undefined")
     page.evaluate(LOOK.read_text("utf-8") + "look.unfold()")
+    page.evaluate("text => {look.known = JSON.parse(text)}", json.dumps(known or NOTHING))
+    settings = [(width, scheme) for width in widths for scheme in ("light", "dark")]
     for setting, (width, scheme) in enumerate(settings):
         at(width, scheme)
-        chosen.append(page.evaluate(f"look.choose({setting}, {width})"))
+        chosen[setting] = page.evaluate(f"look.choose({setting})")
+        if scheme == "light":
+            page.evaluate(f"look.measure({width})")
     try:
-        page.evaluate("look.plain()")
-        for width in (*others, first):
-            at(width, "light")
-            if width == first:
-                ask(_WITHOUT_CONTRAST)
-            else:
-                ask(_WITHOUT_CONTRAST, part=f"look.only({width}, {first})")
-                ask(_rule("target-size"))
         page.evaluate("look.thin()")
-        for setting, (width, scheme) in enumerate(settings):
-            if chosen[setting]:
+        # From the last width back to the first: to draw a page anew takes long.
+        for setting, (width, scheme) in reversed(list(enumerate(settings))):
+            if scheme == "light" or chosen[setting]:
                 at(width, scheme)
-                ask(_rule("color-contrast"), setting)
+                ask(RULES if scheme == "light" else ["color-contrast"], setting)
     finally:
-        at(*settings[0])
-        page.evaluate("look.restore()")
+        now = page.evaluate("look.restore()")
+    if known is not None and not faults:
+        known.update(json.loads(now))
     return faults
-
-
-def _rule(name: str) -> dict:
-    return {"runOnly": {"type": "rule", "values": [name]}}
-
-
-_WITHOUT_CONTRAST = {
-    "runOnly": {"type": "tag", "values": RULES},
-    "rules": {"color-contrast": {"enabled": False}},
-}
 
 
 def overflow(page) -> list[str]:
@@ -246,12 +234,25 @@ def head_faults(html: str, path: str, site: Site) -> list[str]:
     return faults
 
 
-def copied(page, block) -> str:
-    """Press the copy button of a block of code and return what the clipboard then holds."""
-    page.evaluate("navigator.clipboard.writeText('')")
-    block.locator("button.copy").click()
-    page.wait_for_function("navigator.clipboard.readText().then(text => text !== '')")
-    return page.evaluate("navigator.clipboard.readText()")
+def copied(block) -> str | None:
+    """Press the copy button of a block of code; return what the clipboard then holds.
+
+    Where something lies over the button, or it does nothing, that is None.
+    """
+    return block.evaluate(
+        """async block => {
+          const { clipboard } = navigator;
+          await clipboard.writeText("");
+          const button = (block.closest(".listing") ?? block).querySelector("button.copy");
+          button.scrollIntoView({ block: "center", behavior: "instant" });
+          const { x, y, width, height } = button.getBoundingClientRect();
+          const hit = document.elementFromPoint(x + width / 2, y + height / 2);
+          if (button.contains(hit)) button.click();
+          for (let i = 0; i < 100 && !await clipboard.readText(); i++)
+            await new Promise(done => setTimeout(done, 10));
+          return await clipboard.readText() || null;
+        }"""
+    )
 
 
 def search(page, query: str) -> list[tuple[str, str]]:
@@ -322,7 +323,7 @@ def language_faults(page, lang: str) -> list[str]:
 def table_faults(page) -> list[str]:
     """Return the tables of a page on a phone that are cut off or don't name their columns."""
     return page.evaluate(
-        """() => [...document.querySelectorAll('.table')].flatMap((box, i) => {
+        """() => [...document.querySelectorAll('.table:not(.verification *)')].flatMap((box, i) => {
             const faults = box.scrollWidth > box.clientWidth ? [`table ${i + 1} is cut off`] : [];
             const heads = [...box.querySelectorAll('th')].map(th => JSON.stringify(th.textContent));
             for (const row of box.querySelectorAll('tbody tr'))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.site.conftest import turned
 from tests.site.look import accessibility, copied, language_faults, overflow
 from tools import notebooks
 from tools.snippets import load
@@ -15,15 +16,13 @@ PATHS = [
 
 
 @pytest.fixture(params=PATHS)
-def page(open_page, request):
-    """Each page in turn, all that folds open; it may ask no other host, and nothing may fail."""
-    page = open_page(request.param)
-    page.evaluate("document.querySelectorAll('main details').forEach(d => d.open = true)")
-    return page
+def page(tab, request, site):
+    """Each page in turn; it may ask no other host, and nothing may fail."""
+    yield from turned(tab, request.param, site)
 
 
-def test_it_is_accessible_and_fits_a_phone(page):
-    assert not accessibility(page, 1280, 390)
+def test_it_is_accessible_and_fits_a_phone(page, known):
+    assert not accessibility(page, 1280, 390, known=known)  # leaves open all that folds
     page.set_viewport_size({"width": 320, "height": 700})
     assert not overflow(page)
 
@@ -44,7 +43,7 @@ def test_the_copy_button_gives_the_cell(open_page):
     page = open_page("en/amp/notebook/")
     listing = page.locator(".listing:has(a)").first
     shown = load("amp/train_fp32.py").sections["data"].text
-    assert copied(page, listing).rstrip("\n") == shown.rstrip("\n")
+    assert copied(listing).rstrip("\n") == shown.rstrip("\n")
 
 
 def test_a_change_of_language_keeps_page_and_place(open_page):
