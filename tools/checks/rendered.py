@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tools import differences
 from tools import snippets as snippets_module
-from tools.checks.fault import Fault
+from tools.checks.fault import Fault, listed
 from tools.checks.page import SPELLING, shell_commands, sides
 from tools.differences import DifferenceError
 from tools.languages import words
@@ -220,9 +220,9 @@ def check_rendered(html: str, page: Page, root: Path, commands: set[str]) -> lis
                 block.text.split("\n")[-1],
             )
         else:
-            listed = shell_commands(block.text)
-            unknown = [c for c in listed if c.removeprefix("$ ") not in commands]
-            if unknown or not listed:
+            typed = shell_commands(block.text)
+            unknown = [c for c in typed if c.removeprefix("$ ") not in commands]
+            if unknown or not typed:
                 fault(
                     f"a block that nothing tests: {(unknown or [first])[0]!r}",
                     "embed a section or an output; list a command in tests/pages/commands.yml",
