@@ -3,7 +3,8 @@
 The code of each notebook is run once, whatever the number of languages, in a fresh kernel and an
 empty folder, on the CPU. What it printed must be the ``.out`` of its programs. Then the run is left
 in build/notebooks/, where the site takes the outputs from, and the notebook of each language is
-written beside it. A run of this very code, with these versions, is not repeated.
+written beside it. A run of this very code, with these versions, is not repeated as long as it
+printed what the ``.out`` files have.
 """
 
 from __future__ import annotations
@@ -255,10 +256,10 @@ def execute(page: Page, code: list[Cell], root: Path, torchrun: bool) -> nbforma
     return notebook
 
 
-def printed(cell) -> str:
+def printed(outputs: list) -> str:
     """Return what an executed cell printed, as an ``.out`` has it."""
     said = []
-    for output in cell.outputs:
+    for output in outputs:
         if output.output_type == "stream" and output.name == "stderr":
             # A warning's place and its line of code are left out.
             said += re.findall(r"^\S+?:\d+: (\w*Warning: .*\n)", output.text, re.M)
@@ -272,7 +273,7 @@ def printed(cell) -> str:
 
 
 def faults(
-    page: Page, code: list[Cell], executed: list, root: Path = ROOT, torchrun: bool = False
+    page: Page, code: list[Cell], outputs: list[list], root: Path = ROOT, torchrun: bool = False
 ) -> list[str]:
     """Return where what the cells printed is not the ``.out`` of their programs."""
     found = []
@@ -281,7 +282,7 @@ def faults(
         lesson, of = snippet.lesson, [n for n, cell in enumerate(code) if cell.program == path]
         where = f"{page.file}:{code[of[0]].line}: #{code[of[0]].section}: {path}"
         text = "".join(
-            printed(executed[n]) for n in of if not code[n].source.startswith("%%writefile")
+            printed(outputs[n]) for n in of if not code[n].source.startswith("%%writefile")
         )
         out = snippet.out_path()
         if not out.is_file():
@@ -332,11 +333,12 @@ def run(page: Page, root: Path = ROOT, torchrun: bool = False) -> str:
     file.parent.mkdir(parents=True, exist_ok=True)
     with (file.parent / f".{page.name.replace('/', '-')}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # who comes second finds the run of the first
-        if notebooks.read_run(page, sources, root).state == CURRENT:
+        kept = notebooks.read_run(page, sources, root)
+        if kept.state == CURRENT and not faults(page, code, kept.outputs, root, torchrun):
             return f"unchanged  {page.name}"
         found = installed(page, root)
         notebook = execute(page, code, root, torchrun)
-        if wrong := faults(page, code, notebook.cells, root, torchrun):
+        if wrong := faults(page, code, [cell.outputs for cell in notebook.cells], root, torchrun):
             raise NotebookError("\n".join(wrong))
         notebook.metadata = nbformat.from_dict(
             {"run": {"page": page.name, "versions": found}}
