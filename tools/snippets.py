@@ -35,6 +35,8 @@ DEFAULTS = {
     "rtol_accelerator": None,
 }
 DEVICES = ("cpu", "cuda", "mps", "xpu")
+#: The most processes of one program: a slip of a digit must not fill the machine.
+MOST_RANKS = 16
 _TYPES = {
     "seconds": int,
     "ranks": int,
@@ -117,6 +119,8 @@ def _senseless(key: str, value) -> str | None:
         return "is no name of an error or a warning"
     if key in ("seconds", "ranks", "gpus") and value < 1:
         return "is less than 1"
+    if key == "ranks" and value > MOST_RANKS:
+        return f"is more than {MOST_RANKS}, the most that the tests start"
     if key in ("rtol", "rtol_accelerator") and not 0 <= value < 1:
         return "is not between 0 and 1"
     return None

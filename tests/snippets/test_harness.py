@@ -207,6 +207,7 @@ def test_another_warning_than_declared_is_a_fault(plant):
         (['devices = ["gpu"]'], "are not devices; there are cpu, cuda"),
         (['raises = ""'], "is no name of an error"),
         (["ranks = 0"], "is less than 1"),
+        (["ranks = 1000"], "is more than 16, the most"),
         (["rtol = 10.0"], "is not between 0 and 1"),
     ],
 )
