@@ -18,7 +18,7 @@ from tools.snippets import SNIPPETS, Snippet, SnippetError
 #: How many unchanged lines are shown around what changes.
 CONTEXT = 3
 
-_SIDE = r"(?P<{0}>[\w./-]+\.py)(?::(?P<{0}_section>\w+))?"
+_SIDE = r"(?P<{0}>(?:[\w-]+/)+[\w-]+\.py)(?::(?P<{0}_section>\w+))?"
 _ARGUMENT = re.compile(rf"\s*{_SIDE.format('old')}\s*->\s*{_SIDE.format('new')}\s*")
 
 

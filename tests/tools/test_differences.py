@@ -120,6 +120,9 @@ def test_a_single_line_is_shown_and_not_counted():
     [
         ("small/old.py", "is no difference; write two programs"),
         ("small/old.py -> small/old.out", "is no difference; write two programs"),
+        ("small/../small/old.py -> small/new.py", "is no difference; write two programs"),
+        ("../tools/pages.py -> small/new.py", "is no difference; write two programs"),
+        ("/small/old.py -> small/new.py", "is no difference; write two programs"),
         ("small/old.py -> small/same.py", "do not differ; name two that do"),
         ("small/old.py -> small/new.py:lop", "has no section 'lop'; it has: data, loop"),
     ],
