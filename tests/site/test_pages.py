@@ -61,6 +61,12 @@ def test_the_course_is_a_menu_that_leads_to_every_page(open_page, site, width):
     assert nav["x"] >= 0 and nav["x"] + nav["width"] <= width
     page.keyboard.press("Escape")
     assert not menu.locator("nav").is_visible()
+    page.keyboard.press("Enter")
+    for _ in there:
+        page.keyboard.press("Tab")
+        assert menu.locator("nav").is_visible()
+    page.keyboard.press("Tab")  # and on: the menu must not lie over what comes next
+    assert not menu.locator("nav").is_visible()
 
 
 PLANTED = """<!doctype html><html lang=en><title>x</title>

@@ -26,6 +26,8 @@
     menu.addEventListener("keydown", event => {
       if (event.key === "Escape" && menu.open) { menu.open = false; menu.firstElementChild.focus(); }
     });
+    // Tab leaves it: it must not lie over what has the focus then.
+    menu.addEventListener("focusout", event => { if (event.relatedTarget && !menu.contains(event.relatedTarget)) menu.open = false; });
   }
   // The page above the languages remembers what was chosen.
   addEventListener("click", event => {
