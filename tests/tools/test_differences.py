@@ -12,7 +12,7 @@ from tools import checks, differences, gate, llms, pages, translations
 from tools.differences import DifferenceError, Row
 from tools.languages import words
 from tools.markdown import PageFault
-from tools.snippets import ROOT, SnippetError
+from tools.snippets import ROOT, SnippetError, load
 
 PROGRAM = '''\
 # /// script
@@ -252,7 +252,7 @@ def test_a_difference_that_is_none_is_a_fault_with_its_line(root, argument, mess
 
 
 def test_a_program_in_a_difference_is_shown(root):
-    programs = [checks.snippets_module.load("small/new.py", root)]
+    programs = [load("small/new.py", root)]
     assert "no page shows this program" in said(checks.check_unshown([page("")], programs))
     found = said(checks.check_unshown([page()], programs))
     assert "no page shows this program" not in found
