@@ -10,6 +10,7 @@ from, and a build that finds everything there starts none of it.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
@@ -81,7 +82,8 @@ def made(file: Path, address: str, root: Path = ROOT, anew: bool = False) -> Mad
     stem = f"{lang}-{name.replace('/', '-')}"
     kept = root / KEPT / f"{stem}-{_key(file, lang, name, address, root)}.json"
     if not anew and kept.is_file():
-        return Made(**json.loads(kept.read_text("utf-8")))
+        with contextlib.suppress(ValueError, TypeError):  # not all of it: it is made again
+            return Made(**json.loads(kept.read_text("utf-8")))
     page = pages.load(file, root)
     text = notebooks.weave(page, root, address)
     needs = notebooks.requirements(page, root)

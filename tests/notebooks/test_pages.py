@@ -91,6 +91,17 @@ def test_what_was_made_before_is_taken_without_starting_jupyter(built):
     assert done.stdout == "[]\n"
 
 
+def test_what_was_made_before_and_is_not_whole_is_made_again(built):
+    def made():
+        return notebook_pages.made(built.root / "docs/en/amp.md", ADDRESS + "en/", built.root)
+
+    before = made()
+    for content in ("", "[]", "{}"):
+        for kept in (built.root / notebook_pages.KEPT).glob("en-amp-*.json"):
+            kept.write_text(content)
+        assert made() == before
+
+
 @pytest.fixture
 def house(built, tmp_path):
     """A copy of the built house, to be spoiled."""
