@@ -14,6 +14,7 @@ import contextlib
 import dataclasses
 import fcntl
 import json
+import multiprocessing
 import os
 import platform
 import re
@@ -389,9 +390,15 @@ def main(arguments: list[str] | None = None) -> int:
 
     right = True
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for fine, said in pool.map(one, names):
-            right &= fine
-            print(said, file=sys.stdout if fine else sys.stderr, flush=True)
+        try:
+            for fine, said in pool.map(one, names):
+                right &= fine
+                print(said, file=sys.stdout if fine else sys.stderr, flush=True)
+        except KeyboardInterrupt:
+            print("stopped; what had run is kept", file=sys.stderr)
+            for child in multiprocessing.active_children():  # else the pool waits for each kernel
+                child.kill()
+            return 130
     if right:
         print(f"the notebooks are in {RUNS}/<language>/")
     return 0 if right else 1

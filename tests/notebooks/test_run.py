@@ -131,3 +131,12 @@ def test_other_versions_than_the_pinned_ones_run_nothing(quick):
 def test_what_is_of_one_machine_is_left_out():
     text = "/tmp/ipykernel_12/345.py:3: UserWarning: no\n\x1b[31mred\x1b[0m /a/b/site-packages/c.py"
     assert runs.clean(text) == "<cell>:3: UserWarning: no\nred site-packages/c.py"
+
+
+def test_ctrl_c_is_told_in_a_line(monkeypatch, capsys):
+    def stopped(page, **_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runs, "run", stopped)
+    assert runs.main(["amp"]) == 130
+    assert capsys.readouterr().err == "stopped; what had run is kept\n"
