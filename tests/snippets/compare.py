@@ -7,6 +7,8 @@ of floats, has no rounding to forgive: without ``rtol`` it must be the same.
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from dataclasses import dataclass
 from decimal import Decimal
@@ -117,9 +119,12 @@ def run_faults(snippet: Snippet, result: Result) -> list[str]:
             f"(now {lesson['seconds']}). All stacks:\n{result.stderr}"
         ]
     if result.exit_code != 0 or not result.ended:
+        cure = "mend the program"
+        if os.strerror(errno.EFBIG) in result.stderr:
+            cure = f"it may print, or write to a file, {runner.MOST >> 20} MiB at most"
         return [
             f"{path}: the process {where and f'of {where}'}died with code {result.exit_code}, "
-            f"before the program's end{also}; mend the program:\n{result.stderr}"
+            f"before the program's end{also}; {cure}:\n{result.stderr}"
         ]
     declared = lesson["raises"]
     if result.exception is None and declared:
