@@ -34,6 +34,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from tools.snippets import Snippet, SnippetError
 
 PRELOAD = [
@@ -415,8 +417,7 @@ def run_ranks(
         if left == "overdue":
             for child, code in zip(children, codes, strict=True):
                 if code is None:
-                    _signal(child, STACKS)
-            time.sleep(1)  # they write their stacks
+                    _ask_for_stacks(child)
         for child in children:
             _end(child)
         answers, texts, errors = [], [], []
@@ -458,15 +459,22 @@ def _end(child) -> None:
     """End a child, and what it has started."""
     if child.pid is None:
         return
-    _signal(child, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # none left
+        os.killpg(child.pid, signal.SIGKILL)
     child.kill()
     child.join()
 
 
-def _signal(child, number: int) -> None:
-    """Send a signal to a child and to what it has started."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):  # none left
-        os.killpg(child.pid, number)
+def _ask_for_stacks(child) -> None:
+    """Have a child and what it has started write their stacks, one after the other.
+
+    At once, they would write between each other's words.
+    """
+    for pid in psutil.pids():
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if os.getpgid(pid) == child.pid:
+                os.kill(pid, STACKS)
+                time.sleep(0.5)
 
 
 def _read(file: Path) -> str:
