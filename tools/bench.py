@@ -206,7 +206,8 @@ def growth(runs: int) -> None:
         for name in ("docs", "locales", "snippets", "theme", "tools"):
             ignored = shutil.ignore_patterns("__pycache__")
             shutil.copytree(ROOT / name, copy / name, ignore=ignored)
-        shutil.copy(ROOT / "mkdocs.yml", copy)
+        for name in ("constraints.txt", "mkdocs.yml", "pyproject.toml"):
+            shutil.copy(ROOT / name, copy)
 
         def build() -> None:
             shutil.rmtree(copy / "build" / "cache", ignore_errors=True)
