@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3
 PORT ?= 8000
-JOBS ?= 2
+JOBS ?= 4
 DEVICE ?= cpu
 RUN := .venv/bin/python
 PIP := $(RUN) -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
