@@ -47,7 +47,7 @@ class Server:
     def get(self, path: str) -> tuple[int, str, str]:
         """Return the status, the type and the text of what stands at a path."""
         try:
-            with urllib.request.urlopen(f"http://{HOST}:{self.port}{path}", timeout=30) as answer:
+            with urllib.request.urlopen(f"http://{HOST}:{self.port}{path}", timeout=90) as answer:
                 return answer.status, answer.headers["Content-Type"], answer.read().decode()
         except urllib.error.HTTPError as error:
             with error:
