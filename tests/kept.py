@@ -11,19 +11,18 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import hashlib
-import os
 import pickle
 import platform
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterable
 from importlib import metadata
 from pathlib import Path
 
 from tests.snippets import compare, runner
+from tools import sealed
+from tools.sealed import digest
 from tools.snippets import ROOT, Snippet
 
 FOLDER = ROOT / "build" / "cache" / "runs"
@@ -32,19 +31,11 @@ _PACKAGES = ("accelerate", "numpy", "torch")
 _SEES_ITSELF = re.compile(r"traceback|faulthandler|inspect|frame|lineno|__(file|doc|main)__|argv")
 
 
-def _hash(parts: Iterable[object]) -> str:
-    whole = hashlib.sha256()
-    for part in parts:
-        content = part if isinstance(part, bytes) else repr(part).encode()
-        whole.update(b"%d:" % len(content) + content)
-    return whole.hexdigest()
-
-
 def base(root: Path = ROOT, packages: Iterable[str] = _PACKAGES) -> str:
     """Return the hash of what every run depends on: code and versions."""
     code = sorted(file for each in (*CODE, "tools/**/*.py") for file in root.glob(each))
     files = [root / "constraints.txt", *code]
-    return _hash(
+    return digest(
         [sys.version, platform.platform()]
         + [metadata.version(name) for name in packages]
         + [part for file in files for part in (str(file.relative_to(root)), file.read_bytes())]
@@ -74,10 +65,10 @@ class Runs:
         """
         if not self.on:
             return make()
-        key = _hash(parts)
+        key = digest(parts)
         number = self._asked[key] = self._asked.get(key, 0) + 1
         file = self.folder / self.code / f"{key}-{number}"
-        if (content := _read(file)) is not None:
+        if (content := sealed.read(file)) is not None:
             self.taken += 1
             self._used[file] = None
             return pickle.loads(content)
@@ -92,21 +83,9 @@ class Runs:
             if not passed:
                 file.unlink(missing_ok=True)
             elif content is not None:
-                file.parent.mkdir(parents=True, exist_ok=True)
-                with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as new:
-                    new.write(hashlib.sha256(content).digest() + content)
-                os.replace(new.name, file)  # another worker may be doing the same
+                sealed.write(file, content)
         self._used.clear()
         self._asked.clear()
-
-
-def _read(file: Path) -> bytes | None:
-    """Return the content of a kept run; None where there is none, or not all of it."""
-    try:
-        whole = file.read_bytes()
-    except FileNotFoundError:
-        return None
-    return whole[32:] if hashlib.sha256(whole[32:]).digest() == whole[:32] else None
 
 
 RUNS = Runs()

@@ -9,13 +9,11 @@ gives it again. What is published is rendered anew.
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
 import logging
 import os
 import pickle
 import sys
-import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -24,8 +22,9 @@ from pathlib import Path
 
 from mkdocs.structure.pages import Page
 
-from tools import llms
+from tools import llms, sealed
 from tools.languages import ROOT
+from tools.sealed import digest
 
 _FOLDER = ROOT / "build" / "cache" / "pages"
 _PACKAGES = ("markdown", "mkdocs", "mkdocs-material", "pygments", "pymdown-extensions", "pyyaml")
@@ -46,14 +45,6 @@ def _see(event: str, arguments: tuple) -> None:
 sys.addaudithook(_see)
 
 
-def _hash(parts: Iterable[object]) -> str:
-    whole = hashlib.sha256()
-    for part in parts:
-        content = part if isinstance(part, bytes) else str(part).encode()
-        whole.update(b"%d:" % len(content) + content)
-    return whole.hexdigest()
-
-
 def _content(path: Path) -> bytes:
     """Return the content of a file, or that there is none."""
     try:
@@ -67,7 +58,7 @@ def _code() -> list[Path]:
 
 
 def _fingerprint(paths: list[Path]) -> str:
-    return _hash(part for path in paths for part in (path.relative_to(ROOT), _content(path)))
+    return digest(part for path in paths for part in (path.relative_to(ROOT), _content(path)))
 
 
 #: The code as it was when this process began to load it.
@@ -104,7 +95,7 @@ def _names(folder: Path) -> list[str]:
 def _folder(path: Path) -> str:
     """Return the hash of the names in a folder."""
     names = os.listdir(path) if path.is_dir() else ["(none)"]
-    return _hash(sorted(name for name in names if not name.startswith(("__", "."))))
+    return digest(sorted(name for name in names if not name.startswith(("__", "."))))
 
 
 def _states(names: Iterable[str], known: dict[Path, str]) -> dict[str, str]:
@@ -118,7 +109,7 @@ def _states(names: Iterable[str], known: dict[Path, str]) -> dict[str, str]:
         if file.parent not in known:
             known[file.parent] = _folder(file.parent)
         if file not in known:
-            known[file] = _hash([_content(file)])
+            known[file] = digest([_content(file)])
         found[name] = known[file] + known[file.parent]
     return found
 
@@ -153,7 +144,7 @@ class Store:
             *sorted(records.glob("*") if records.is_dir() else []),
         ]
         settings = (config.markdown_extensions, config.mdx_configs, config.validation)
-        self.base = _hash(
+        self.base = digest(
             [
                 _fingerprint(self.inputs),
                 sys.version,
@@ -189,26 +180,17 @@ class Store:
         read = [ROOT / name for name in entry.read]
         if any(path.exists() and path.stat().st_mtime_ns > since for path in self.inputs + read):
             return  # changed since: what was read may be what it was before
-        file = self._file(page)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        content = self.base.encode() + pickle.dumps(entry)
-        with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as new:
-            new.write(hashlib.sha256(content).digest() + content)
-        os.replace(new.name, file)  # another build may be doing the same
+        sealed.write(self._file(page), self.base.encode() + pickle.dumps(entry))
 
     def _file(self, page: Page) -> Path:
         return self.folder / f"{page.file.src_uri}.pickle"
 
     def _find(self, page: Page) -> Rendered | None:
-        try:
-            whole = self._file(page).read_bytes()
-        except FileNotFoundError:
-            return None
         # Another code may have written it: before anything is read of it, this must be right.
-        sound = hashlib.sha256(whole[32:]).digest() == whole[:32]
-        if not sound or whole[32:96] != self.base.encode():
+        content = sealed.read(self._file(page))
+        if content is None or content[:64] != self.base.encode():
             return None
-        entry = pickle.loads(whole[96:])
+        entry = pickle.loads(content[64:])
         if entry.text != page.file.content_string:
             return None
         return entry.rendered if _states(entry.read, self.known) == entry.read else None
