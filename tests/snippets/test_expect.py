@@ -72,6 +72,13 @@ def test_gloo_sends_an_all_reduce_for_a_reduce_scatter_and_that_is_the_rest_of_f
     assert rows["FSDP"][1] == pytest.approx(2 * part + rows["reduce-scatter"][1], abs=0.02)
 
 
+def test_no_rank_leaves_while_another_counts(changed):
+    counts = "    return (sent() - before) / size"
+    later = "    time.sleep(rank == 0)\n"
+    printed = changed("expect/wire.py", (counts, later + counts), ranks=4)
+    assert table(printed)["FSDP"] == pytest.approx((2.25, 3.0), abs=0.02)
+
+
 @pytest.mark.parametrize("page", ["data-parallel", "choose", "expect"])
 def test_all_pages_write_the_formulas_with_the_same_letters(page):
     for theirs in pages.load_all().values():
