@@ -26,6 +26,7 @@ from statistics import median
 
 import yaml
 
+from tools import notebook_pages, notebooks
 from tools.browser import find
 from tools.languages import ROOT, languages
 
@@ -91,7 +92,12 @@ def seconds(work: Callable[[], object], runs: int) -> float:
 
 
 def stock(lang: str, folder: Path) -> Path:
-    """Write the configuration of a stock Material site for the pages of a language."""
+    """Write a stock Material site of the pages and the notebooks of a language; return its file."""
+    docs = folder / "docs" / lang
+    shutil.copytree(ROOT / "docs" / lang, docs)
+    for name, page in notebooks.all_pages()[lang].items():
+        woven = notebook_pages.made(ROOT / page.file, f"http://127.0.0.1/{lang}/").text
+        (docs / f"{name}-notebook.ipynb").write_text(woven, encoding="utf-8")
     ours = yaml.load((ROOT / "mkdocs.yml").read_text("utf-8"), _Loader)
     extensions = ours["markdown_extensions"]
     for options in extensions.values():
@@ -101,10 +107,10 @@ def stock(lang: str, folder: Path) -> Path:
     config = {
         "site_name": "Stock",
         "site_url": f"http://127.0.0.1/{lang}/",
-        "docs_dir": str(ROOT / "docs" / lang),
+        "docs_dir": str(docs),
         "site_dir": str(folder / lang),
         "theme": {"name": "material", "language": lang, "font": False},
-        "plugins": {"search": {}},
+        "plugins": {"search": {}, "mkdocs-jupyter": {"include_source": True}},
         "markdown_extensions": extensions,
     }
     file = folder / f"{lang}.yml"
@@ -121,7 +127,8 @@ _Loader.add_constructor("!ENV", lambda *_: None)
 
 def mkdocs(config: Path, site: Path, root: str) -> None:
     """Build one language from a configuration file, as `mkdocs build` does, all of it anew."""
-    shutil.rmtree(ROOT / "build" / "cache", ignore_errors=True)
+    for kept in (ROOT / "build" / "cache" / "pages", ROOT / notebook_pages.KEPT):
+        shutil.rmtree(kept, ignore_errors=True)
     run(sys.executable, "-m", "mkdocs", "build", "-q", "-f", config, "-d", site, SITE_ROOT=root)
 
 
