@@ -6,13 +6,16 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from tests import passed
 from tests.kept import RUNS
+from tests.passed import PASSED
 from tests.warm import Parent
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -112,14 +115,47 @@ def pytest_addoption(parser):
     parser.addoption(
         "--kept",
         action="store_true",
-        help="don't repeat a run of a program that has passed with the same code and versions",
+        help="don't repeat a run of a program, or a costly test, that has passed with the same "
+        "code and versions",
     )
 
 
 def pytest_configure(config):
-    config.not_repeated = 0
+    config.not_repeated, config.passed_before = 0, 0
     if config.getoption("--kept") and config.getoption("--device", "cpu") == "cpu":
         RUNS.start()
+        if "SITE" not in os.environ:  # tests/site/conftest.py: it may have changed
+            PASSED.start()
+
+
+_opened: set[tuple[str, str]] = set()  # (folder at the top of the repository, path)
+
+
+def _see(event: str, arguments: tuple) -> None:
+    """Note which files and folders of the repository the tests look at."""
+    if event in ("open", "os.listdir", "os.scandir") and isinstance(arguments[0], str | Path):
+        name = str(arguments[0])  # a bare name belongs to an open folder: shutil.rmtree
+        path = os.path.abspath(name) if "/" in name else ""
+        if path.startswith(f"{ROOT}/"):
+            _opened.add((path[len(f"{ROOT}/") :].partition("/")[0], path))
+
+
+sys.addaudithook(_see)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item, nextitem):
+    _opened.clear()
+    return (yield)
+
+
+@pytest.fixture(autouse=True)
+def looks_only_where_it_is_said(request):
+    """Fail a costly test that looks at what is said not to count for it."""
+    yield
+    not_seen = passed.apart(request.node.location[0]) or ()
+    seen = sorted(path for top, path in _opened if top in not_seen)
+    assert not seen, f"tests/passed.py says that this test does not look at {seen}"
 
 
 @pytest.hookimpl(wrapper=True)
@@ -130,12 +166,23 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
+def pytest_runtest_logreport(report):
+    PASSED.see(report.location[0], report.location[2], report.when, report.outcome)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node):
-    node.config.not_repeated += getattr(node, "workeroutput", {}).get("taken", 0)
+    told = getattr(node, "workeroutput", {})
+    node.config.not_repeated += told.get("taken", 0)
+    node.config.passed_before = max(node.config.passed_before, told.get("before", 0))  # all alike
 
 
 def pytest_terminal_summary(terminalreporter, config):
+    if config.passed_before:
+        terminalreporter.write_line(
+            f"kept: {config.passed_before} costly tests have passed before, with nothing changed "
+            "that they look at, and were not repeated (rm -r build/cache/passed, and they are)"
+        )
     if taken := config.not_repeated + RUNS.taken:
         terminalreporter.write_line(
             f"kept: {taken} runs of programs have passed before with the same code and versions "
@@ -144,21 +191,31 @@ def pytest_terminal_summary(terminalreporter, config):
 
 
 @pytest.hookimpl(trylast=True)  # after xdist
-def pytest_collection_modifyitems(items) -> None:
-    """Keep the groups of --dist loadgroup together.
+def pytest_collection_modifyitems(config, items) -> None:
+    """Keep the groups of --dist loadgroup together; leave out what need not be repeated.
 
     xdist 3.8 writes a test's group to where pytest 9.2 does not read it (pytest-xdist#1386).
     """
     for item in items:
         if named := vars(item).get("_nodeid"):
             item._id = type(item.id).parse(named)
+    before = [item for item in items if PASSED.has(item.location[0], item.location[2])]
+    if before:
+        config.passed_before = len(before)
+        config.hook.pytest_deselected(items=before)
+        items[:] = [item for item in items if item not in before]
 
 
 def pytest_sessionfinish(session) -> None:
-    """End what this process has started; a worker tells how many runs it took from the kept."""
+    """End what this process has started; a worker tells what it took from the kept."""
     WARM.end()
     if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["taken"] = RUNS.taken
+        session.config.workeroutput |= {
+            "taken": RUNS.taken,
+            "before": session.config.passed_before,
+        }
+    elif PASSED.on:
+        PASSED.end()
 
 
 @cache

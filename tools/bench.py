@@ -110,7 +110,10 @@ def stock(lang: str, folder: Path) -> Path:
         "docs_dir": str(docs),
         "site_dir": str(folder / lang),
         "theme": {"name": "material", "language": lang, "font": False},
-        "plugins": {"search": {}, "mkdocs-jupyter": {"include_source": True}},
+        "plugins": {
+            "search": {},
+            "mkdocs-jupyter": {"include_source": True, "cache": False},
+        },
         "markdown_extensions": extensions,
     }
     file = folder / f"{lang}.yml"

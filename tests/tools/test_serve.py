@@ -162,6 +162,7 @@ def test_a_mistake_is_printed_with_file_and_line_and_the_server_lives_on(server,
 
 
 def test_a_page_edited_while_words_could_not_be_read_is_built_with_them(monkeypatch, tmp_path):
+    monkeypatch.setattr(serve, "snapshot", dict)
     builder, built, answers = serve.Builder(tmp_path, "x"), [], [["a fault"], []]
     monkeypatch.setattr(serve, "faults_of_words", lambda: answers.pop(0))
     monkeypatch.setattr(builder, "_built", lambda langs: built.append(langs) or [])
