@@ -1,10 +1,10 @@
 """Rendered pages, kept from one build to the next in build/cache/pages/<lang>/.
 
 A kept page counts only if everything that it was made from is as it was: its own text; the code of
-tools/, the packages and the settings; the words of its language and the records of the runs; which
-pages and words there are; and every file of the repository that was opened while it was rendered,
-with the names that stand beside it. What was rendered with a warning is not kept, so each build
-gives it again. What is published is rendered anew.
+tools/, the packages and the settings; the records of the runs; which pages and files of words there
+are; the words that were asked for, and every file of the repository that was opened, while it was
+rendered, with the names that stand beside it. What was rendered with a warning is not kept, so each
+build gives it again. What is published is rendered anew.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 from mkdocs.structure.pages import Page
 
 from tools import llms, sealed
-from tools.languages import ROOT
+from tools.languages import ROOT, Asked, are_still, asking
 from tools.sealed import digest
 
 _FOLDER = ROOT / "build" / "cache" / "pages"
@@ -43,6 +43,17 @@ def _see(event: str, arguments: tuple) -> None:
 
 
 sys.addaudithook(_see)
+
+
+@contextmanager
+def opening() -> Iterator[set[str]]:
+    """Give the names of the files that are opened in the block."""
+    global _opened
+    _opened = opened = set()
+    try:
+        yield opened
+    finally:
+        _opened = None
 
 
 def _content(path: Path) -> bytes:
@@ -84,6 +95,7 @@ class _Entry:
 
     text: str
     read: dict[str, str]
+    asked: Asked
     rendered: Rendered
 
 
@@ -98,14 +110,26 @@ def _folder(path: Path) -> str:
     return digest(sorted(name for name in names if not name.startswith(("__", "."))))
 
 
-def _states(names: Iterable[str], known: dict[Path, str]) -> dict[str, str]:
+def read(opened: Iterable[str], root: Path = ROOT) -> list[str]:
+    """Return the files of the repository, relative to it, that are among those that were opened."""
+    paths = {Path(os.path.abspath(name)) for name in opened}
+    names = {path.relative_to(root) for path in paths if path.is_relative_to(root)}
+    return sorted(str(name) for name in names if name.parts[0] not in _NOT_READ)
+
+
+def changed(paths: Iterable[Path], since: int) -> bool:
+    """Say whether a file was changed since a time: what was read may be what it was before."""
+    return any(path.exists() and path.stat().st_mtime_ns > since - _SLACK for path in paths)
+
+
+def states(names: Iterable[str], known: dict[Path, str], root: Path = ROOT) -> dict[str, str]:
     """Return, for the files `names` of the repository, the hash of each and of what is beside it.
 
     What is `known` of files and folders is not looked at again.
     """
     found = {}
     for name in names:
-        file = ROOT / name
+        file = root / name
         if file.parent not in known:
             known[file.parent] = _folder(file.parent)
         if file not in known:
@@ -140,9 +164,9 @@ class Store:
         self.inputs = [
             *_code(),
             ROOT / "pyproject.toml",
-            *(ROOT / "locales" / lang / name for name in ("messages.yml", "figures.yml")),
             *sorted(records.glob("*") if records.is_dir() else []),
         ]
+        self.words = ROOT / "locales" / lang / "messages.yml"
         settings = (config.markdown_extensions, config.mdx_configs, config.validation)
         self.base = digest(
             [
@@ -176,10 +200,9 @@ class Store:
         entry = getattr(page, "entry", None)
         if entry is None or _fingerprint(_code()) != _LOADED:
             return
-        since = self.start - _SLACK
-        read = [ROOT / name for name in entry.read]
-        if any(path.exists() and path.stat().st_mtime_ns > since for path in self.inputs + read):
-            return  # changed since: what was read may be what it was before
+        paths = [*self.inputs, self.words, *(ROOT / name for name in entry.read)]
+        if changed(paths, self.start):
+            return
         sealed.write(self._file(page), self.base.encode() + pickle.dumps(entry))
 
     def _file(self, page: Page) -> Path:
@@ -191,19 +214,14 @@ class Store:
         if content is None or content[:64] != self.base.encode():
             return None
         entry = pickle.loads(content[64:])
-        if entry.text != page.file.content_string:
+        if entry.text != page.file.content_string or not are_still(entry.asked):
             return None
-        return entry.rendered if _states(entry.read, self.known) == entry.read else None
+        return entry.rendered if states(entry.read, self.known) == entry.read else None
 
     def _render(self, page: Page, config, files) -> Rendered:
-        global _opened
-        with _warnings() as warned:
-            _opened = opened = set()
-            try:
-                Page.render(page, config, files)
-                markdown = llms.whole(page, config)
-            finally:
-                _opened = None
+        with _warnings() as warned, asking() as asked, opening() as opened:
+            Page.render(page, config, files)
+            markdown = llms.whole(page, config)
         rendered = Rendered(
             page.content,
             page.toc,
@@ -213,9 +231,6 @@ class Store:
             markdown,
         )
         if self.kept and not warned:
-            paths = {Path(os.path.abspath(name)) for name in opened}
-            names = {p.relative_to(ROOT) for p in paths if p.is_relative_to(ROOT)}
-            names = sorted(str(name) for name in names if name.parts[0] not in _NOT_READ)
-            page.entry = _Entry(page.file.content_string, _states(names, {}), rendered)
+            page.entry = _Entry(page.file.content_string, states(read(opened), {}), asked, rendered)
             self.keep(page)
         return rendered

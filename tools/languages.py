@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -18,7 +18,47 @@ def languages(root: Path = ROOT) -> dict[str, Path]:
     return {"en": root / "mkdocs.yml"} | {path.parent.name: path for path in others}
 
 
-def words(lang: str, root: Path = ROOT) -> dict[str, str]:
+#: Words that were asked for, and what they were: by language and key.
+Asked = dict[tuple[str, str], str]
+_asked: Asked | None = None
+
+
+class Words(Mapping):
+    """The words of a language. Whoever asks for one is noted, if `asking` wants to know."""
+
+    def __init__(self, lang: str, words: dict[str, str]):
+        self.lang, self._words = lang, words
+
+    def __getitem__(self, key: str) -> str:
+        word = self._words[key]
+        if _asked is not None:
+            _asked[self.lang, key] = word
+        return word
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._words)
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+
+@contextmanager
+def asking() -> Iterator[Asked]:
+    """Give the words that are asked for in the block."""
+    global _asked
+    before, _asked = _asked, {}
+    try:
+        yield _asked
+    finally:
+        _asked = before
+
+
+def are_still(asked: Asked, root: Path = ROOT) -> bool:
+    """Say whether the words that were asked for are still what they were."""
+    return all(words(lang, root).get(key) == word for (lang, key), word in asked.items())
+
+
+def words(lang: str, root: Path = ROOT) -> Words:
     """Return the words of locales/<lang>/messages.yml.
 
     Raises ValueError, with the file and where it can be told the line, for a file that is missing,
@@ -34,12 +74,12 @@ def words(lang: str, root: Path = ROOT) -> dict[str, str]:
 
 
 @cache  # every block of code of a page asks; an edit gives a new time and so is read again
-def _words(file: Path, _mtime: int) -> dict[str, str]:
+def _words(file: Path, _mtime: int) -> Words:
     shown = f"locales/{file.parent.name}/{file.name}"
     found = yaml_files.load(file.read_text("utf-8"), shown)
     if not isinstance(found, dict) or not all(isinstance(w, str) for w in found.values()):
         raise ValueError(f"{shown}: each line must be `key: words` (quote words like on, yes, 1.5)")
-    return found
+    return Words(file.parent.name, found)
 
 
 def faults(root: Path = ROOT) -> list[str]:

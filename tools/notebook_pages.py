@@ -4,8 +4,9 @@
               its notebook is a page at <lang>/amp/notebook/, and <lang>/amp/notebook/amp.ipynb
 
 mkdocs-jupyter and what it stands on take a second to start and a part of one for each notebook. So
-what was woven and rendered is kept in build/notebooks/pages/, under a hash of all that it is made
-from, and a build that finds everything there starts none of it.
+what was woven and rendered is kept in build/notebooks/pages/, and a build that finds all of them
+there starts none of it. A kept one counts as a kept page does (tools/kept.py). The words in the
+frame of a cell are put in when the page is built.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import hashlib
 import json
 import re
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -27,9 +29,11 @@ import yaml
 
 from tools import notebooks, pages
 from tools.figures import FigureError
-from tools.languages import ROOT, words
+from tools.kept import changed, opening, read, states
+from tools.languages import ROOT, are_still, asking, words
 from tools.notebooks import NotebookError
 from tools.pages import PageError
+from tools.sealed import digest
 from tools.snippets import SnippetError
 
 #: Where woven and rendered notebooks are kept, and how many of one page and language.
@@ -39,7 +43,6 @@ _GITHUB = "https://github.com/"
 _COLAB = "https://colab.research.google.com/github/"
 _BRANCH = "gh-pages"
 
-_EMBED = re.compile(r'-+8<-+[ \t]+"([^":]+)|^[ \t]*/{3,}[ \t]*difference[ \t]*\|(.*)$', re.M)
 _SHOWS = re.compile(r'^[ \t]*-+8<-+[ \t]+"[^":]+\.py[:"]', re.M)
 _FIGURE = re.compile(r"!\[[^\]]*\]\(attachment:([\w-]+)\.svg\)")
 _ANCHORED = re.compile(
@@ -47,6 +50,7 @@ _ANCHORED = re.compile(
     r'(?:<a class="anchor-link"[^>]*>[^<]*</a>)?</h(?P=level)>',
     re.S,
 )
+_PLACE = re.compile("\ue000(?P<key>\\w+) (?P<n>\\d*)\ue001")
 _BLOCK = re.compile(r"<pre><code>(.*?)</code></pre>", re.S)
 _IDS = re.compile(r'\sid="([^"]*)"')
 _USED = re.compile(r'(?:href="#|url\(#)([\w.-]+)')
@@ -64,6 +68,8 @@ class Made:
     html: str
     headings: list[list]
     state: str
+    asked: list[list[str]]  # language, key and word, of each word
+    read: dict[str, str]  # the files, as kept.states has them
 
 
 def has_notebook(text: str, name: str) -> bool:
@@ -80,14 +86,31 @@ def made(file: Path, address: str, root: Path = ROOT, anew: bool = False) -> Mad
     lang = file.relative_to(root / "docs").parts[0]
     name = file.relative_to(root / "docs" / lang).with_suffix("").as_posix()
     stem = f"{lang}-{name.replace('/', '-')}"
-    kept = root / KEPT / f"{stem}-{_key(file, lang, name, address, root)}.json"
+    kept = root / KEPT / f"{stem}-{_key(lang, name, address, root)}.json"
     if not anew and kept.is_file():
         with contextlib.suppress(ValueError, TypeError):  # not all of it: it is made again
-            return Made(**json.loads(kept.read_text("utf-8")))
-    page = pages.load(file, root)
-    text = notebooks.weave(page, root, address)
-    needs = notebooks.requirements(page, root)
-    fresh = Made(str(page.meta["title"]), needs, text, *render(text, lang, address, root))
+            one = Made(**json.loads(kept.read_text("utf-8")))
+            asked = {(of, key): word for of, key, word in one.asked}
+            if are_still(asked, root) and states(one.read, {}, root) == one.read:
+                return one
+    start = time.time_ns()
+    with asking() as asked, opening() as opened:
+        page = pages.load(file, root)
+        text = notebooks.weave(page, root, address)
+        needs = notebooks.requirements(page, root)
+        rendered = render(text, lang, address, root)
+    names = read(opened, root)
+    fresh = Made(
+        str(page.meta["title"]),
+        needs,
+        text,
+        *rendered,
+        [[*of, word] for of, word in asked.items()],
+        states(names, {}, root),
+    )
+    words_file = root / "locales" / lang / "messages.yml"
+    if changed([words_file, *(root / name for name in names)], start):
+        return fresh
     kept.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile("w", dir=kept.parent, delete=False, encoding="utf-8") as new:
         json.dump(asdict(fresh), new, ensure_ascii=False)
@@ -99,25 +122,12 @@ def made(file: Path, address: str, root: Path = ROOT, anew: bool = False) -> Mad
     return fresh
 
 
-def _key(file: Path, lang: str, name: str, address: str, root: Path) -> str:
-    """Return the hash of all that a notebook is made from."""
-    text = file.read_text("utf-8")
-    snippets = root / "snippets"
-    shown = re.findall(r"[\w./-]+\.(?:py|out)", " ".join(map(" ".join, _EMBED.findall(text))))
-    sources = {snippets / path for path in shown}
-    sources |= {source.with_suffix(".out") for source in sources}
-    if "/// figure" in text:
-        sources |= set(snippets.rglob("*.out"))
-    runs = (root / notebooks.RUNS).glob(f"{name.replace('/', '-')}-*.ipynb")
-    sources |= {root / "locales" / lang / f for f in ("messages.yml", "figures.yml")}
-    sources |= {root / "constraints.txt", *runs}
-    hashed = hashlib.sha256("\0".join([text, lang, name, address, _software(root)]).encode())
-    for source in sorted(sources):
-        if source.is_file():
-            hashed.update(f"\0{source.relative_to(root)}\0".encode() + source.read_bytes())
-            if source.suffix == ".ipynb":  # the newest of earlier runs is the one that is shown
-                hashed.update(str(source.stat().st_mtime_ns).encode())
-    return hashed.hexdigest()[:32]
+def _key(lang: str, name: str, address: str, root: Path) -> str:
+    """Return the hash of what a notebook is made from, beside the files of the repository."""
+    runs = sorted((root / notebooks.RUNS).glob(f"{name.replace('/', '-')}-*.ipynb"))
+    # The newest of earlier runs is the one that is shown.
+    known = [(run.name, run.stat().st_mtime_ns, run.read_bytes()) for run in runs]
+    return digest([lang, name, address, _software(root), *known])[:32]
 
 
 @lru_cache(1)  # a server starts new processes when the code changes
@@ -164,6 +174,7 @@ def _exporter():
     config["CSSHTMLHeaderPreprocessor"]["enabled"] = False  # half a megabyte, for each page
     return Exporter(
         config=config,
+        optimistic_validation=True,  # once, not after each of the steps
         template_file="notebook.html.j2",
         extra_template_paths=[str(Path(__file__).parent), settings.templates_dir],
     )
@@ -174,7 +185,7 @@ def render(text: str, lang: str, address: str, root: Path = ROOT) -> tuple[str, 
     import nbformat
 
     notebook = nbformat.reads(text, as_version=4)
-    word, figures, number = words(lang, root), [], 0
+    figures, number = [], 0
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             figures += _FIGURE.findall(cell.source)
@@ -193,7 +204,7 @@ def render(text: str, lang: str, address: str, root: Path = ROOT) -> tuple[str, 
             "said": "\n".join(filter(None, said)),
             "plots": [own_ids(svg, f"plot-{number}-{n}") for n, svg in enumerate(svgs)],
         }
-    site = {"words": word, "programs": f"{address}snippets/"}
+    site = {"say": _place, "programs": f"{address}snippets/"}
     html = _exporter().from_notebook_node(notebook, resources={"site": site})[0]
     for name in figures:
         svg = notebooks.drawing(name, lang, root)[2]
@@ -224,6 +235,11 @@ def render(text: str, lang: str, address: str, root: Path = ROOT) -> tuple[str, 
         flags=re.S,
     )
     return html.strip() + "\n", headings, notebook.metadata.lesson.outputs
+
+
+def _place(key: str, n: object = "") -> str:
+    """Return what stands for a word until `content` puts it in, with `n` where the word has {n}."""
+    return f"\ue000{key} {n}\ue001"
 
 
 def _said(output) -> str:
@@ -300,7 +316,7 @@ def add(files, config, root: Path = ROOT) -> list[Exception]:
     return errors
 
 
-def content(page, config) -> str:
+def content(page, config, root: Path = ROOT) -> str:
     """Return the HTML of a notebook's page, and give the page its contents."""
     from mkdocs.structure.toc import get_toc
     from mkdocs.utils import get_relative_url
@@ -317,8 +333,14 @@ def content(page, config) -> str:
     def relative(link: re.Match) -> str:
         return f'{link[1]}="{get_relative_url(link[2] or ".", page.url)}"'
 
+    word = words(config.theme["language"], root)
+
+    def say(place: re.Match) -> str:
+        return word[place["key"]].replace("{n}", place["n"])
+
     to_here = escape(config.mdx_configs["toc"]["permalink_title"])
-    html = one.html.replace('<a class="headerlink"', f'<a class="headerlink" title="{to_here}"')
+    html = _PLACE.sub(say, one.html)
+    html = html.replace('<a class="headerlink"', f'<a class="headerlink" title="{to_here}"')
     return re.sub(rf'\b(href|src)="{re.escape(config.site_url)}([^"]*)"', relative, html)
 
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from mkdocs.livereload import LiveReloadServer
 
 from tools.build import Built, build_language, processes, write_root
-from tools.languages import ROOT, languages
+from tools.languages import ROOT, languages, words
 from tools.languages import faults as faults_of_words
 
 HOST = "127.0.0.1"
@@ -66,15 +66,18 @@ def snapshot(root: Path = ROOT) -> Snapshot:
 def touched(before: Snapshot, after: Snapshot, langs: list[str]) -> tuple[list[str], bool]:
     """Return which of `langs` to build after a change, and whether our own code changed."""
     changed = {path for path, _ in before.items() ^ after.items()}
-    # The words hold each language's name, which the pages of the others show.
-    own = {
-        path
-        for path in changed
-        if path.parts[0] in ("docs", "locales") and path.name != "messages.yml"
-    }
+    own = {path for path in changed if path.parts[0] in ("docs", "locales")}
     if changed - own:
         return langs, any(p.parts[0] == "tools" and p.suffix == ".py" for p in changed)
     return [lang for lang in langs if any(path.parts[1] == lang for path in own)], False
+
+
+def names() -> dict[str, str] | None:
+    """Return what each language calls itself, which all pages show; None if that can't be read."""
+    try:
+        return {lang: words(lang)["language"] for lang in languages()}
+    except (ValueError, KeyError):
+        return None
 
 
 def follow(parent: int) -> None:
@@ -103,7 +106,7 @@ class Builder:
 
     def __init__(self, site: Path, url: str):
         self.site, self.url = site, url
-        self.files = snapshot()
+        self.files, self.names = snapshot(), names()
         self.pool = None
         self.waiting: list[str] = []  # languages to build once the words can be read
 
@@ -111,6 +114,9 @@ class Builder:
         """Build what has changed since the last call. Never raises: the server would hang."""
         before, self.files = self.files, snapshot()
         langs, code = touched(before, self.files, list(languages()))
+        called, self.names = self.names, names()
+        if called != self.names:
+            langs = list(languages())
         if code:
             self.close()  # warm processes hold the modules as they were
         if langs:
@@ -120,12 +126,12 @@ class Builder:
         """Build `langs`; print how it went."""
         start = time.monotonic()
         langs = [lang for lang in languages() if lang in langs or lang in self.waiting]
-        words = faults_of_words()  # each language names the others: none can be built
-        self.waiting = langs if words else []
-        built = [Built(lang, words) for lang in langs] if words else self._built(langs)
+        unread = faults_of_words()  # each language names the others: none can be built
+        self.waiting = langs if unread else []
+        built = [Built(lang, unread) for lang in langs] if unread else self._built(langs)
         for b in built:
             show_faults(self.site / b.lang, b)
-        faults = words or [f"{b.lang}: {fault}" for b in built for fault in b.faults]
+        faults = unread or [f"{b.lang}: {fault}" for b in built for fault in b.faults]
         done = [b.lang for b in built if b.complete]
         for fault in faults:
             print(fault, file=sys.stderr, flush=True)

@@ -1,5 +1,6 @@
 """The page of a notebook on the site: what it holds, what it weighs, and what it costs."""
 
+import dataclasses
 import gzip
 import json
 import re
@@ -100,6 +101,58 @@ def test_what_was_made_before_and_is_not_whole_is_made_again(built):
         for kept in (built.root / notebook_pages.KEPT).glob("en-amp-*.json"):
             kept.write_text(content)
         assert made() == before
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "again"),
+    [
+        ("snippets/small/right.py", "range(3)", "range(4)", True),
+        ("docs/en/amp.md", "## The loop", "A line.\n\n## The loop", True),
+        ("docs/en/index.md", "See", "Read", False),
+        ("snippets/small/other.py", "", "1", True),  # beside one that is read
+        ("locales/en/messages.yml", "notebook_woven: ", "notebook_woven: X ", True),
+        ("locales/en/messages.yml", "output: ", "output: X", False),
+        ("locales/en/figures.yml", "numbers:", "unused: {}\nnumbers:", False),
+        ("constraints.txt", "torch==2.13.0", "torch==2.13.1", True),
+    ],
+)
+def test_it_is_made_again_if_something_changes_that_it_is_made_of(house, path, old, new, again):
+    def made():
+        return notebook_pages.made(house.root / "docs/en/amp.md", ADDRESS + "en/", house.root)
+
+    before = made()
+    file = house.root / path
+    text = file.read_text("utf-8") if file.exists() else ""
+    assert old in text
+    file.write_text(text.replace(old, new, 1) if old else new)
+    mark = dataclasses.replace(before, title="as it was kept")
+    for kept in (house.root / notebook_pages.KEPT).glob("en-amp-*.json"):
+        kept.write_text(json.dumps(dataclasses.asdict(mark)))
+    assert (made() != mark) is again
+
+
+def test_an_edit_while_it_is_made_counts(house, monkeypatch):
+    def made():
+        return notebook_pages.made(house.root / "docs/en/amp.md", ADDRESS + "en/", house.root)
+
+    for kept in (house.root / notebook_pages.KEPT).glob("en-amp-*.json"):
+        kept.unlink()
+    whole = notebook_pages.render
+
+    def edited(*arguments):
+        rendered = whole(*arguments)
+        house.edit("docs/en/amp.md", "## The loop", "A line.\n\n## The loop")
+        return rendered
+
+    monkeypatch.setattr(notebook_pages, "render", edited)
+    assert "A line." not in made().text
+    monkeypatch.undo()
+    assert "A line." in made().text
+
+
+def test_a_word_in_the_frame_of_a_cell_is_put_in_when_the_page_is_built(built):
+    assert ">Cell 1</span>" in html(built) and ">Output</span>" in html(built)
+    assert not re.search("[\ue000\ue001]", html(built))
 
 
 @pytest.fixture

@@ -183,6 +183,20 @@ def test_an_edit_of_one_page_leaves_the_others_taken(house):
     assert house.taken("en", "amp/")
 
 
+def test_a_word_of_the_frame_is_shown_and_leaves_the_page_taken(house):
+    settle(house, "en")
+    assert house.build(("locales/en/messages.yml", "skip: Skip", "skip: Jump")) == []
+    assert house.taken("en")
+    assert "Jump to the content" in house.shown("en")
+
+
+def test_a_page_without_a_figure_does_not_ask_for_the_words_of_figures(house):
+    settle(house, "en")
+    words = "locales/en/figures.yml", "scale-path:\n", "scale-path:\n  unused: x\n"
+    assert house.build(words) == []
+    assert house.taken("en", "") and not house.taken("en")
+
+
 def test_a_page_that_is_taken_is_in_the_search_as_if_it_were_not(house):
     def search() -> list[dict]:
         file = house.tree.root / "site/fr/search/search_index.json"

@@ -15,6 +15,7 @@ import pytest
 
 from tests.conftest import small_house
 from tools import serve
+from tools.languages import languages, words
 from tools.serve import HOST, snapshot, taken, touched
 
 PATIENCE = 60  # seconds: a fault of the server, not a slow machine, takes longer
@@ -243,13 +244,28 @@ def test_a_change_of_one_language_builds_that_one_and_a_shared_one_all(tree):
 
     assert change("docs/fr/amp.md") == (["fr"], False)
     assert change("locales/de/figures.yml") == (["de"], False)
-    assert change("locales/de/messages.yml") == (langs, False)  # the others show its name
+    assert change("locales/de/messages.yml") == (["de"], False)
     assert change("snippets/small/right.py") == (langs, False)
     assert change("theme/new.css") == (langs, False)
     assert change("build/verification/cpu.json") == (langs, False)  # the badges speak of it
     assert change("tools/new.py") == (langs, True)
     before = snapshot(tree.root)
     assert touched(before, before, langs) == ([], False)
+
+
+def test_a_changed_name_of_a_language_builds_all(tree, monkeypatch, tmp_path):
+    monkeypatch.setattr(serve, "snapshot", lambda: snapshot(tree.root))
+    monkeypatch.setattr(serve, "languages", lambda: languages(tree.root))
+    monkeypatch.setattr(serve, "words", lambda lang: words(lang, tree.root))
+    builder, built = serve.Builder(tmp_path, "x"), []
+    monkeypatch.setattr(builder, "build", built.append)
+    tree.edit("locales/de/messages.yml", "output: ", "output: X")
+    builder()
+    tree.edit("locales/de/messages.yml", "language: ", "language: X")
+    builder()
+    tree.write("locales/de/messages.yml", "not: [words")
+    builder()
+    assert built == [["de"], ["en", "de", "fr"], ["en", "de", "fr"]]
 
 
 @pytest.mark.parametrize("port", ["0", "65536", "-1", "http"])

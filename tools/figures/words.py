@@ -13,9 +13,9 @@ _SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _NUMBERS = ("decimal", "group", "percent")
 
 
-@cache  # each figure of a page asks; an edit gives a new time and so is read again
-def _load(path: Path, _mtime: int) -> object:
-    return yaml_files.load(path.read_text("utf-8"), f"locales/{path.parent.name}/{path.name}")
+@cache  # each figure of a page asks
+def _load(text: str, shown: str) -> object:
+    return yaml_files.load(text, shown)
 
 
 class Words:
@@ -28,7 +28,8 @@ class Words:
         self.file = f"locales/{lang}/figures.yml"
         path = Path(locales) / lang / "figures.yml"
         try:
-            data = _load(path, path.stat().st_mtime_ns)
+            # Opened for each figure, which tools/kept.py sees.
+            data = _load(path.read_text("utf-8"), f"locales/{path.parent.name}/{path.name}")
         except FileNotFoundError as error:
             raise FigureError(
                 f"{self.file} is missing; copy locales/en/figures.yml and translate it"
