@@ -31,8 +31,7 @@ class Words(Mapping):
 
     def __getitem__(self, key: str) -> str:
         word = self._words[key]
-        if _asked is not None:
-            _asked[self.lang, key] = word
+        note(self.lang, key, word)
         return word
 
     def __iter__(self) -> Iterator[str]:
@@ -53,9 +52,21 @@ def asking() -> Iterator[Asked]:
         _asked = before
 
 
+def note(lang: str, key: str, word: str) -> None:
+    """Note that a word was asked for, if `asking` wants to know."""
+    if _asked is not None:
+        _asked[lang, key] = word
+
+
 def are_still(asked: Asked, root: Path = ROOT) -> bool:
     """Say whether the words that were asked for are still what they were."""
-    return all(words(lang, root).get(key) == word for (lang, key), word in asked.items())
+    from tools.figures.words import of_figure
+
+    def now(lang: str, key: str) -> str | None:
+        figure = key.partition("figure ")[2]
+        return of_figure(figure, lang, root / "locales") if figure else words(lang, root).get(key)
+
+    return all(now(*name) == word for name, word in asked.items())
 
 
 def words(lang: str, root: Path = ROOT) -> Words:

@@ -108,8 +108,8 @@ def made(file: Path, address: str, root: Path = ROOT, anew: bool = False) -> Mad
         [[*of, word] for of, word in asked.items()],
         states(names, {}, root),
     )
-    words_file = root / "locales" / lang / "messages.yml"
-    if changed([words_file, *(root / name for name in names)], start):
+    names += [f"locales/{lang}/{file}.yml" for file in ("messages", "figures")]
+    if changed([root / name for name in names], start):
         return fresh
     kept.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile("w", dir=kept.parent, delete=False, encoding="utf-8") as new:

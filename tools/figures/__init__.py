@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tools.languages import note
+
 from . import (
     choose,
     data_parallel_step,
@@ -21,7 +23,7 @@ from . import (
     scale_path,
 )
 from .svg import FigureError
-from .words import Words
+from .words import Words, of_figure
 
 ROOT = Path(__file__).resolve().parents[2]
 SNIPPETS = ROOT / "snippets"
@@ -56,6 +58,7 @@ def render(name: str, lang: str, *, snippets: Path = SNIPPETS, locales: Path = L
     if name not in FIGURES:
         raise FigureError(f"no figure is called {name!r}; there are {', '.join(sorted(FIGURES))}")
     words = Words(name, lang, locales)
+    note(lang, f"figure {name}", of_figure(name, lang, locales))
     try:
         return FIGURES[name](words, snippets)
     except FigureError as error:

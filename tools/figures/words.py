@@ -13,9 +13,18 @@ _SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _NUMBERS = ("decimal", "group", "percent")
 
 
-@cache  # each figure of a page asks
-def _load(text: str, shown: str) -> object:
-    return yaml_files.load(text, shown)
+@cache  # each figure of a page asks; an edit gives a new time and so is read again
+def _load(path: Path, _mtime: int) -> object:
+    return yaml_files.load(path.read_text("utf-8"), f"locales/{path.parent.name}/{path.name}")
+
+
+def of_figure(figure: str, lang: str, locales: Path) -> str | None:
+    """Return all that a figure may ask of the words of a language; None where it is not there."""
+    try:
+        words = Words(figure, lang, locales)
+    except FigureError:
+        return None
+    return repr([words.words, words.decimal, words.group, words.percents])
 
 
 class Words:
@@ -28,8 +37,7 @@ class Words:
         self.file = f"locales/{lang}/figures.yml"
         path = Path(locales) / lang / "figures.yml"
         try:
-            # Opened for each figure, which tools/kept.py sees.
-            data = _load(path.read_text("utf-8"), f"locales/{path.parent.name}/{path.name}")
+            data = _load(path, path.stat().st_mtime_ns)
         except FileNotFoundError as error:
             raise FigureError(
                 f"{self.file} is missing; copy locales/en/figures.yml and translate it"
