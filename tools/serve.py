@@ -20,10 +20,14 @@ import threading
 import time
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import cache
 from pathlib import Path
 
+from markdown import Markdown
 from mkdocs.livereload import LiveReloadServer
 
+from tools import markdown as extensions
+from tools import notebook_pages
 from tools.build import Built, build_language, processes, write_root
 from tools.languages import ROOT, languages, words
 from tools.languages import faults as faults_of_words
@@ -101,13 +105,41 @@ def show_faults(folder: Path, built: Built) -> None:
         (folder / "index.html").write_text(page, encoding="utf-8")
 
 
+@cache
+def _markdown(lang: str) -> Markdown:
+    """Return what turns the pages of a language into HTML."""
+    from mkdocs.config import load_config
+
+    config = load_config(str(languages()[lang]))
+    return Markdown(extensions=config.markdown_extensions, extension_configs=config.mdx_configs)
+
+
+def warm_up(page: str, lang: str, url: str) -> None:
+    """In a build process: render a page and its notebook, so that after an edit all is loaded."""
+    file = ROOT / "docs" / lang / page
+    try:
+        text = file.read_text("utf-8")
+        extensions.rendering = file
+        _markdown(lang).reset().convert(text.partition("\n---\n")[2])
+        if notebook_pages.has_notebook(text, file.stem):
+            notebook_pages.made(file, f"{url}{lang}/", anew=True)
+    except Exception:  # the build tells what is wrong with a page
+        return
+    finally:
+        extensions.rendering = None
+
+
 class Builder:
-    """Builds languages in warm processes; called by the server after each change."""
+    """Builds languages in warm processes; called by the server after each change.
+
+    A language is always built by the same process, which holds what it has read and loaded.
+    """
 
     def __init__(self, site: Path, url: str):
         self.site, self.url = site, url
         self.files, self.names = snapshot(), names()
-        self.pool = None
+        self.pools: list[ProcessPoolExecutor] = []
+        self.free = threading.Lock()  # held while something is built
         self.waiting: list[str] = []  # languages to build once the words can be read
 
     def __call__(self) -> None:
@@ -124,6 +156,10 @@ class Builder:
 
     def build(self, langs: list[str]) -> None:
         """Build `langs`; print how it went."""
+        with self.free:
+            self._build(langs)
+
+    def _build(self, langs: list[str]) -> None:
         start = time.monotonic()
         langs = [lang for lang in languages() if lang in langs or lang in self.waiting]
         unread = faults_of_words()  # each language names the others: none can be built
@@ -141,19 +177,23 @@ class Builder:
 
     def _built(self, langs: list[str]) -> list[Built]:
         """Build `langs` and what stands above them; never raises."""
-        if self.pool is None:
+        if not self.pools:
             # spawn: the server has threads, and a forked child would also hold its port
-            self.pool = ProcessPoolExecutor(
-                processes(languages()),
-                mp_context=multiprocessing.get_context("spawn"),
-                initializer=follow,
-                initargs=(os.getpid(),),
-            )
+            self.pools = [
+                ProcessPoolExecutor(
+                    1,
+                    mp_context=multiprocessing.get_context("spawn"),
+                    initializer=follow,
+                    initargs=(os.getpid(),),
+                )
+                for _ in range(processes(languages()))
+            ]
+            threading.Thread(target=self._warm_up, args=[self.pools], daemon=True).start()
         try:
-            jobs = len(langs)
-            built = list(
-                self.pool.map(build_language, langs, [self.site] * jobs, [self.url] * jobs)
-            )
+            built = [
+                self._pool(lang).submit(build_language, lang, self.site, self.url) for lang in langs
+            ]
+            built = [one.result() for one in built]
             write_root(self.site, languages(), self.url)
         except BrokenProcessPool:
             self.close()
@@ -165,11 +205,35 @@ class Builder:
             built = [Built(lang, [str(error)]) for lang in langs]
         return built
 
+    def _pool(self, lang: str) -> ProcessPoolExecutor:
+        """Return the process that builds a language."""
+        return self.pools[list(languages()).index(lang) % len(self.pools)]
+
+    def _warm_up(self, pools: list[ProcessPoolExecutor]) -> None:
+        """After the first build, let each process load what an edit will ask of it.
+
+        That is done page by page: an edit waits for no more than one.
+        """
+        for page in sorted(file.name for file in (ROOT / "docs" / "en").glob("*.md")):
+            with self.free:
+                if pools is not self.pools:
+                    return
+                try:
+                    done = [
+                        self._pool(lang).submit(warm_up, page, lang, self.url)
+                        for lang in languages()
+                    ]
+                    for one in done:
+                        one.result()
+                except BrokenProcessPool:
+                    return  # the next build tells, and starts others
+            time.sleep(0.01)  # who waits for a build goes first
+
     def close(self) -> None:
         """End the processes."""
-        if self.pool is not None:
-            self.pool.shutdown(cancel_futures=True)
-            self.pool = None
+        pools, self.pools = self.pools, []
+        for pool in pools:
+            pool.shutdown(cancel_futures=True)
 
 
 class _Server(LiveReloadServer):

@@ -10,6 +10,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from concurrent.futures import Future
 
 import pytest
 
@@ -266,6 +267,73 @@ def test_a_changed_name_of_a_language_builds_all(tree, monkeypatch, tmp_path):
     tree.write("locales/de/messages.yml", "not: [words")
     builder()
     assert built == [["de"], ["en", "de", "fr"], ["en", "de", "fr"]]
+
+
+WARM = r"""
+import sys
+from pathlib import Path
+from tools.build import build_language
+from tools.serve import warm_up
+
+site, url = Path("other").absolute(), "http://127.0.0.1/"
+site.mkdir(exist_ok=True)
+build_language("en", site, url)
+if sys.argv[1:]:
+    sys.exit()
+Path("docs/en/bad.md").write_text("---\nnot: [YAML\n---\n/// figure | absent\n///\n")
+for page in ("index.md", "bad.md", "absent.md", "amp.md"):
+    print(page, "nbconvert" in sys.modules)
+    warm_up(page, "en", url)
+print("end", "nbconvert" in sys.modules)
+"""
+
+
+def test_after_the_first_build_a_process_loads_what_an_edit_will_ask_of_it(tree):
+    for options in ["before"], []:  # as of a start before: what was kept is taken
+        done = subprocess.run(
+            [sys.executable, "-c", WARM, *options], cwd=tree.root, capture_output=True, text=True
+        )
+        assert done.stderr == ""
+    assert done.stdout.split() == [
+        *("index.md", "False", "bad.md", "False", "absent.md", "False", "amp.md", "False"),
+        *("end", "True"),
+    ]
+
+
+class Slow:
+    """A process that takes its time; it counts what it was asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def submit(self, *call):
+        """Do nothing for a while."""
+        time.sleep(0.02)
+        self.asked.append(call)
+        done = Future()
+        done.set_result(None)
+        return done
+
+
+def test_an_edit_waits_for_one_page_of_the_warm_up_and_no_more(tree, monkeypatch, tmp_path):
+    monkeypatch.setattr(serve, "snapshot", dict)
+    monkeypatch.setattr(serve, "ROOT", tree.root)
+    for number in range(10):
+        tree.write(f"docs/en/page{number}.md", "")
+    builder, pool, before = serve.Builder(tmp_path, "x"), Slow(), []
+    monkeypatch.setattr(builder, "_build", lambda langs: before.append(len(pool.asked)))
+    builder.pools = [pool]
+    warming = threading.Thread(target=builder._warm_up, args=[builder.pools])
+    warming.start()
+    time.sleep(0.1)
+    builder.build(["en"])
+    warming.join()
+    assert 0 < before[0] < len(pool.asked) / 2
+    asked = {call[1:3] for call in pool.asked}
+    assert len(pool.asked) == len(asked) == 12 * len(languages())
+    builder.pools = []  # the code has changed: these processes end
+    builder._warm_up([pool])
+    assert len(pool.asked) == len(asked)
 
 
 @pytest.mark.parametrize("port", ["0", "65536", "-1", "http"])
