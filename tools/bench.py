@@ -196,7 +196,7 @@ def compare(langs: list[str], runs: int, with_lighthouse: bool) -> None:
                 return
             program = lighthouse()
             head = "page", "perf/access/practices/seo", "first view", "stock", "first view"
-            print("{:<18} {:<26} {:>10}   {:<18} {:>10}".format(*head), flush=True)
+            print("{:<25} {:<25} {:>10}   {:<18} {:>10}".format(*head), flush=True)
             for path in (path for lang in langs for path in pages(lang)):
                 row = [scores(program, address + path, runs) for address in (root, stock_root)]
                 scored = ["/".join(f"{one[name]:g}" for name in CATEGORIES) for one in row]
@@ -204,7 +204,7 @@ def compare(langs: list[str], runs: int, with_lighthouse: bool) -> None:
                 missed = [name for name, goal in GOALS.items() if row[0][name] < goal]
                 missed += ["first view"] * (row[0]["bytes"] > FIRST_VIEW)
                 note = f"  below the goal: {', '.join(missed)}" if missed else ""
-                line = "{:<18} {:<26} {:>10}   {:<18} {:>10}{}"
+                line = "{:<25} {:<25} {:>10}   {:<18} {:>10}{}"
                 cells = path, scored[0], weight[0], scored[1], weight[1], note
                 print(line.format(*cells), flush=True)
 
