@@ -280,13 +280,17 @@ def test_accelerate_launch_starts_one_process_on_a_cpu_whatever_number_it_is_giv
     assert not {"RANK", "LOCAL_RANK", "WORLD_SIZE"} & environment.keys()
 
 
+# Whatever else this machine runs may hold the usual port, which Accelerate warns of.
+FREE_PORT = ("--main_process_port", "0")
+
+
 @pytest.mark.parametrize(
     "words", ["--multi_gpu --num_processes 2", f"--config_file {ROOT}/accelerate/two_gpus.yaml"]
 )
 def test_multi_gpu_calls_what_torchrun_calls(words, monkeypatch):
     calls = []
     monkeypatch.setattr("torch.distributed.run.run", calls.append)
-    launch.launch_command(launched(*words.split(), "train.py"))
+    launch.launch_command(launched(*words.split(), *FREE_PORT, "train.py"))
     (call,) = calls
     assert (call.nproc_per_node, call.training_script) == ("2", "train.py")
 
@@ -664,9 +668,7 @@ def test_accelerate_s_reader_refuses_a_key_that_it_does_not_know():
 
 
 def test_the_fsdp_file_and_the_plugin_say_the_same(monkeypatch, program):
-    # Port 0: whatever else this machine runs may hold the usual one, which Accelerate warns of.
-    port = ("--main_process_port", "0")
-    args = launched("--config_file", f"{ROOT}/accelerate/fsdp.yaml", *port, "train.py")
+    args = launched("--config_file", f"{ROOT}/accelerate/fsdp.yaml", *FREE_PORT, "train.py")
     assert args.use_fsdp
     for name, value in prepare_multi_gpu_env(args).items():
         monkeypatch.setenv(name, value)
