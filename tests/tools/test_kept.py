@@ -238,6 +238,33 @@ def test_a_broken_anchor_of_a_page_that_is_taken_is_told(house):
     assert house.build(("docs/en/index.md", "{ #lop }", "{ #loop }")) == []
 
 
+EDITED = """
+import sys
+from pathlib import Path
+from tools import llms
+from tools.build import build_language
+
+whole, words = llms.whole, Path("locales/en/messages.yml")
+
+def edited(page, config):
+    if sys.argv[1:]:
+        words.write_text(words.read_text("utf-8").replace("output: Output", "output: Printed"))
+    return whole(page, config)
+
+llms.whole = edited
+assert build_language("en", Path("site").absolute(), "http://127.0.0.1/").faults == []
+"""
+
+
+def test_a_page_is_not_kept_if_words_are_edited_while_it_is_rendered(tree):
+    """One part of it may show the old words, another the new ones."""
+    file = tree.root / "build/cache/pages/en/amp.md.pickle"
+    for edit, kept in (["edit"], False), ([], True):
+        (tree.root / "site").mkdir(exist_ok=True)
+        subprocess.run([sys.executable, "-c", EDITED, *edit], cwd=tree.root, check=True)
+        assert file.exists() == kept
+
+
 def test_other_code_does_not_read_what_was_kept(tree):
     """Code that was loaded before an edit must not say that it rendered with the new one."""
     assert tree.run("tools.build", "--lang", "en").returncode == 0

@@ -321,7 +321,13 @@ def test_an_edit_waits_for_one_page_of_the_warm_up_and_no_more(tree, monkeypatch
     for number in range(10):
         tree.write(f"docs/en/page{number}.md", "")
     builder, pool, before = serve.Builder(tmp_path, "x"), Slow(), []
-    monkeypatch.setattr(builder, "_build", lambda langs: before.append(len(pool.asked)))
+
+    def build(langs: list[str]) -> None:
+        before.append(len(pool.asked))
+        time.sleep(0.1)
+        before.append(len(pool.asked))
+
+    monkeypatch.setattr(builder, "_build", build)
     builder.pools = [pool]
     warming = threading.Thread(target=builder._warm_up, args=[builder.pools])
     warming.start()
@@ -329,11 +335,47 @@ def test_an_edit_waits_for_one_page_of_the_warm_up_and_no_more(tree, monkeypatch
     builder.build(["en"])
     warming.join()
     assert 0 < before[0] < len(pool.asked) / 2
+    assert before[0] == before[1]  # no page is rendered beside what is built
     asked = {call[1:3] for call in pool.asked}
     assert len(pool.asked) == len(asked) == 12 * len(languages())
     builder.pools = []  # the code has changed: these processes end
     builder._warm_up([pool])
     assert len(pool.asked) == len(asked)
+
+
+class Idle:
+    """A process that does nothing; it notes what it was asked to build."""
+
+    def __init__(self, *_arguments, **_options):
+        self.built = []
+
+    def submit(self, _function, lang: str, *_arguments):
+        """Say that the language was built."""
+        self.built.append(lang)
+        done = Future()
+        done.set_result(serve.Built(lang, complete=True))
+        return done
+
+
+def test_a_language_has_a_process_of_its_own_that_is_warmed_up_once(monkeypatch, tmp_path):
+    monkeypatch.setattr(serve, "snapshot", dict)
+    monkeypatch.setattr(serve, "ProcessPoolExecutor", Idle)
+    monkeypatch.setattr(serve, "processes", lambda langs: 2)
+    monkeypatch.setattr(serve, "write_root", lambda *_: None)
+    builder, warmed, called = serve.Builder(tmp_path, "x"), [], threading.Event()
+
+    def warm_up(pools: list) -> None:
+        warmed.append(pools)
+        called.set()
+
+    monkeypatch.setattr(builder, "_warm_up", warm_up)
+    for langs in ["en", "de", "fr"], ["fr"], ["de"], ["de", "en"]:
+        assert [built.lang for built in builder._built(langs)] == langs
+    assert called.wait(PATIENCE)
+    first, second = builder.pools
+    assert first.built == ["en", "fr", "fr", "en"]
+    assert second.built == ["de", "de", "de"]
+    assert warmed == [builder.pools]
 
 
 @pytest.mark.parametrize("port", ["0", "65536", "-1", "http"])
