@@ -139,7 +139,7 @@ class Builder:
         self.site, self.url = site, url
         self.files, self.names = snapshot(), names()
         self.pools: list[ProcessPoolExecutor] = []
-        self.free = threading.Lock()  # held while something is built
+        self.free = threading.RLock()  # held while the processes are asked for something
         self.waiting: list[str] = []  # languages to build once the words can be read
 
     def __call__(self) -> None:
@@ -231,9 +231,10 @@ class Builder:
 
     def close(self) -> None:
         """End the processes."""
-        pools, self.pools = self.pools, []
-        for pool in pools:
-            pool.shutdown(cancel_futures=True)
+        with self.free:
+            for pool in self.pools:
+                pool.shutdown(cancel_futures=True)
+            self.pools = []
 
 
 class _Server(LiveReloadServer):

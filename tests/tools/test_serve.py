@@ -314,6 +314,26 @@ class Slow:
         done.set_result(None)
         return done
 
+    def shutdown(self, **_options):
+        """End."""
+
+
+def test_processes_that_end_during_the_warm_up_are_asked_for_nothing_more(tree, monkeypatch):
+    monkeypatch.setattr(serve, "snapshot", dict)
+    monkeypatch.setattr(serve, "ROOT", tree.root)
+    raised = []
+    monkeypatch.setattr(threading, "excepthook", raised.append)
+    for _ in range(5):
+        builder, pool = serve.Builder(tree.root, "x"), Slow()
+        builder.pools = [pool]
+        warming = threading.Thread(target=builder._warm_up, args=[builder.pools])
+        warming.start()
+        time.sleep(0.03)  # in the middle of a page
+        builder.close()
+        asked = len(pool.asked)
+        warming.join()
+        assert not raised and len(pool.asked) == asked == len(languages())
+
 
 def test_an_edit_waits_for_one_page_of_the_warm_up_and_no_more(tree, monkeypatch, tmp_path):
     monkeypatch.setattr(serve, "snapshot", dict)
