@@ -128,10 +128,15 @@ class _Loader(yaml.SafeLoader):
 _Loader.add_constructor("!ENV", lambda *_: None)
 
 
+def forget(root: Path = ROOT) -> None:
+    """Remove what builds have kept, so that the next one makes all of it."""
+    for kept in ("build/cache/pages", "build/cache/templates", notebook_pages.KEPT):
+        shutil.rmtree(root / kept, ignore_errors=True)
+
+
 def mkdocs(config: Path, site: Path, root: str) -> None:
     """Build one language from a configuration file, as `mkdocs build` does, all of it anew."""
-    for kept in (ROOT / "build" / "cache" / "pages", ROOT / notebook_pages.KEPT):
-        shutil.rmtree(kept, ignore_errors=True)
+    forget()
     run(sys.executable, "-m", "mkdocs", "build", "-q", "-f", config, "-d", site, SITE_ROOT=root)
 
 
@@ -220,7 +225,7 @@ def growth(runs: int) -> None:
             shutil.copy(ROOT / name, copy)
 
         def build() -> None:
-            shutil.rmtree(copy / "build" / "cache", ignore_errors=True)
+            forget(copy)
             run(sys.executable, "-m", "tools.build", cwd=copy)
 
         first = seconds(build, runs)
