@@ -199,10 +199,10 @@ def pytest_collection_modifyitems(config, items) -> None:
     for item in items:
         if named := vars(item).get("_nodeid"):
             item._id = type(item.id).parse(named)
-    before = [item for item in items if PASSED.has(item.location[0], item.location[2])]
+    before = {item for item in items if PASSED.has(item.location[0], item.location[2])}
     if before:
         config.passed_before = len(before)
-        config.hook.pytest_deselected(items=before)
+        config.hook.pytest_deselected(items=list(before))
         items[:] = [item for item in items if item not in before]
 
 

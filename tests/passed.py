@@ -1,10 +1,10 @@
 """Costly tests that `make test` need not repeat: they passed, and what they look at is as it was.
 
 A test counts as passed only if nothing has changed since that it can look at: no file of the
-repository, the versions and the browser among them, but for what `COSTLY` says of its file. A test
-that fails is forgotten at once. Those that are not repeated are counted apart, never as passed.
-Only ``pytest --kept`` reads and writes this (build/cache/passed); a new checkout, as CI has,
-runs every test.
+repository, the versions and the browser among them, but for what `COSTLY` says of its file. (What
+lies in build/ is made from these.) A test that fails is forgotten. Those that are not repeated are
+counted apart, never as passed. Only ``pytest --kept`` reads and writes this (build/cache/passed); a
+new checkout, as CI has, runs every test, and so does one without git.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ FILE = ROOT / "build" / "cache" / "passed"
 _HOUSE = ("docs", "snippets")
 #: They run programs of their own.
 _PROGRAMS = (*_HOUSE, "theme", "locales")
-#: The costly tests, and the folders that none of them looks into (conftest.py sees to it).
+#: The costly tests, and the folders that none of them looks into. conftest.py sees to it in the
+#: process of the test; what a test starts, whoever adds a line here has to look at.
 COSTLY = {
     "tests/notebooks": (),
     "tests/pages/test_commands.py": (),
@@ -110,7 +111,7 @@ class Passed:
     def start(self) -> None:
         """Use them from now on."""
         forget()
-        self.on = True
+        self.on = (self.root / ".git").exists()  # it tells which files there are
         self.before = json.loads(sealed.read(self.file) or b"{}")
 
     def has(self, test: str, name: str) -> bool:

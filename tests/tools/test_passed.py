@@ -15,13 +15,12 @@ SITE, PUBLISH = "tests/site/test_pages.py", "tests/publish/test_gate.py"
 
 
 @pytest.fixture
-def house(tmp_path, monkeypatch) -> Tree:
+def house(tmp_path) -> Tree:
     house = Tree(tmp_path / "house")
     for path in ("docs/en/amp.md", "theme/page.html", SITE, PUBLISH, "tests/site/look.py"):
         house.write(path, "as it was")
     house.write(".gitignore", "build/\n")
     house.git("init", "-q")
-    monkeypatch.setattr(passed, "ROOT", house.root)
     yield house
     passed.forget()
 
@@ -95,6 +94,12 @@ def test_an_edit_while_they_run_counts(house):
 def test_a_damaged_file_counts_for_nothing(house):
     ran(house, SITE)
     house.write("build/passed", '{"tests": "half"')
+    assert ran(house, SITE) == []
+
+
+def test_without_git_nothing_is_left_out(house):
+    ran(house, SITE)
+    (house.root / ".git").rename(house.root / "no-git")
     assert ran(house, SITE) == []
 
 
