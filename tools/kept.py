@@ -166,7 +166,6 @@ class Store:
             ROOT / "pyproject.toml",
             *sorted(records.glob("*") if records.is_dir() else []),
         ]
-        self.words = [ROOT / "locales" / lang / name for name in ("messages.yml", "figures.yml")]
         settings = (config.markdown_extensions, config.mdx_configs, config.validation)
         self.base = digest(
             [
@@ -200,8 +199,8 @@ class Store:
         entry = getattr(page, "entry", None)
         if entry is None or _fingerprint(_code()) != _LOADED:
             return
-        paths = [*self.inputs, *self.words, *(ROOT / name for name in entry.read)]
-        if changed(paths, self.start):
+        # Words that are edited meanwhile are read again, so their file is among those.
+        if changed([*self.inputs, *(ROOT / name for name in entry.read)], self.start):
             return
         sealed.write(self._file(page), self.base.encode() + pickle.dumps(entry))
 

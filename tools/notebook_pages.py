@@ -108,7 +108,6 @@ def made(file: Path, address: str, root: Path = ROOT, anew: bool = False) -> Mad
         [[*of, word] for of, word in asked.items()],
         states(names, {}, root),
     )
-    names += [f"locales/{lang}/{file}.yml" for file in ("messages", "figures")]
     if changed([root / name for name in names], start):
         return fresh
     kept.parent.mkdir(parents=True, exist_ok=True)
@@ -316,7 +315,7 @@ def add(files, config, root: Path = ROOT) -> list[Exception]:
     return errors
 
 
-def content(page, config, root: Path = ROOT) -> str:
+def content(page, config) -> str:
     """Return the HTML of a notebook's page, and give the page its contents."""
     from mkdocs.structure.toc import get_toc
     from mkdocs.utils import get_relative_url
@@ -333,7 +332,7 @@ def content(page, config, root: Path = ROOT) -> str:
     def relative(link: re.Match) -> str:
         return f'{link[1]}="{get_relative_url(link[2] or ".", page.url)}"'
 
-    word = words(config.theme["language"], root)
+    word = words(config.theme["language"])
 
     def say(place: re.Match) -> str:
         return word[place["key"]].replace("{n}", place["n"])

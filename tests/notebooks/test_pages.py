@@ -92,15 +92,16 @@ def test_what_was_made_before_is_taken_without_starting_jupyter(built):
     assert done.stdout == "[]\n"
 
 
-def test_what_was_made_before_and_is_not_whole_is_made_again(built):
-    def made():
-        return notebook_pages.made(built.root / "docs/en/amp.md", ADDRESS + "en/", built.root)
+def made(house) -> notebook_pages.Made:
+    return notebook_pages.made(house.root / "docs/en/amp.md", ADDRESS + "en/", house.root)
 
-    before = made()
+
+def test_what_was_made_before_and_is_not_whole_is_made_again(built):
+    before = made(built)
     for content in ("", "[]", "{}"):
         for kept in (built.root / notebook_pages.KEPT).glob("en-amp-*.json"):
             kept.write_text(content)
-        assert made() == before
+        assert made(built) == before
 
 
 @pytest.mark.parametrize(
@@ -117,10 +118,7 @@ def test_what_was_made_before_and_is_not_whole_is_made_again(built):
     ],
 )
 def test_it_is_made_again_if_something_changes_that_it_is_made_of(house, path, old, new, again):
-    def made():
-        return notebook_pages.made(house.root / "docs/en/amp.md", ADDRESS + "en/", house.root)
-
-    before = made()
+    before = made(house)
     file = house.root / path
     text = file.read_text("utf-8") if file.exists() else ""
     assert old in text
@@ -128,13 +126,10 @@ def test_it_is_made_again_if_something_changes_that_it_is_made_of(house, path, o
     mark = dataclasses.replace(before, title="as it was kept")
     for kept in (house.root / notebook_pages.KEPT).glob("en-amp-*.json"):
         kept.write_text(json.dumps(dataclasses.asdict(mark)))
-    assert (made() != mark) is again
+    assert (made(house) != mark) is again
 
 
 def test_an_edit_while_it_is_made_counts(house, monkeypatch):
-    def made():
-        return notebook_pages.made(house.root / "docs/en/amp.md", ADDRESS + "en/", house.root)
-
     for kept in (house.root / notebook_pages.KEPT).glob("en-amp-*.json"):
         kept.unlink()
     whole = notebook_pages.render
@@ -145,9 +140,9 @@ def test_an_edit_while_it_is_made_counts(house, monkeypatch):
         return rendered
 
     monkeypatch.setattr(notebook_pages, "render", edited)
-    assert "A line." not in made().text
+    assert "A line." not in made(house).text
     monkeypatch.undo()
-    assert "A line." in made().text
+    assert "A line." in made(house).text
 
 
 def test_a_word_in_the_frame_of_a_cell_is_put_in_when_the_page_is_built(built):
